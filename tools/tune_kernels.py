@@ -5,11 +5,11 @@
     python tools/tune_kernels.py COPY --rows ROWS          # keep each row in a file, and continue from it
     python tools/tune_kernels.py COPY --rows ROWS --into PAGE  # put the table of all rows into a page
 
-Each kernel has its smallest size, with a quarter of each length above 64. It is tuned with two inputs: that
-of the suite, and one whose float arrays are multiplied by random numbers between 1 and 1.1. The accepted
-configuration then runs with three more inputs of that sort. Plain delta debugging is the same search
-without the order by sensitivity. Exhaustive search tries float64 and float32 for all groups of places, if
-there are few. Nothing of the suite is kept.
+Each kernel has its smallest size, with a quarter of its lengths above 32 if one is above 64. It is tuned
+with two inputs: that of the suite, and one whose float arrays are multiplied by random numbers between 1
+and 1.1 along each axis. The accepted configuration then runs with three more inputs of that sort. Plain
+delta debugging is the same search without the order by sensitivity. Exhaustive search tries float64 and
+float32 for all groups of places, if there are few. Nothing of the suite is kept.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from typelattice.repair.tune.tune_options import TuneOptions
 from typelattice.repair.tune.tune_program import Tuner, make_script_tuner
 
 DTYPES = ("float32", "float16")
-LARGE_LENGTH = 64
+LARGE_LENGTH, SMALL_LENGTH = 64, 32
 SEEN, UNSEEN = ("0", "1"), ("2", "3", "4")
 MARKS = "<!-- tuned kernels -->\n", "<!-- end of tuned kernels -->\n"
 SCRIPT = """import sys
@@ -52,20 +52,26 @@ moves = np.random.default_rng(number)
 
 def vary(x):
     if number and getattr(getattr(x, "dtype", None), "kind", "") in "fc" and getattr(x, "ndim", 0):
-        x *= (1 + 0.1 * moves.random(x.shape)).astype(x.real.dtype)
+        factors = {{length: 1 + 0.1 * moves.random(length) for length in x.shape}}  # keep it symmetric
+        for axis, length in enumerate(x.shape):
+            x *= np.expand_dims(factors[length], [i for i in range(x.ndim) if i != axis]).astype(x.real.dtype)
     return x
 
 
 {sizes}
 {initialized}
 result = {function}({arguments})
+if result is None:
+    result = [{arguments}]
 """
 
 
 def write_script(kernel: Kernel) -> str:
     """Write the script that runs a kernel with the input of a number."""
     given = kernel.info["parameters"]["S"].items()
-    sizes = "\n".join(f"{name} = {shrink(value)!r}" for name, value in given)
+    limit = SMALL_LENGTH if any(is_length(value, LARGE_LENGTH) for _, value in given) else LARGE_LENGTH
+    shrunk = {name: value // 4 if is_length(value, limit) else value for name, value in given}
+    sizes = "\n".join(f"{name} = {value!r}" for name, value in shrunk.items())
     init, imported, initialized = kernel.info.get("init"), "", ""
     if init:
         imported = f"from {kernel.info['module_name']} import {init['func_name']}\n"
@@ -78,9 +84,12 @@ def write_script(kernel: Kernel) -> str:
     )  # fmt: skip
 
 
-def shrink(value: Any) -> Any:
-    """Return a quarter of a large length, so that a run takes less than a second."""
-    return value // 4 if type(value) is int and value > LARGE_LENGTH else value
+def is_length(value: Any, limit: int) -> bool:
+    """Return True for a length above a limit: a quarter of it is taken, so that a run is short.
+
+    If one length is large, smaller ones are divided too: some kernels need more rows than columns.
+    """
+    return type(value) is int and value > limit
 
 
 def make_tuner(

@@ -92,3 +92,36 @@ def test_a_softmax_of_jax_bears_bfloat16(tune_script: Tune) -> None:
     assert "bfloat16" in tuning.diff(tuning.narrowed.number)
     own = next(point for point in tuning.points if "as it stands" in point.labels)
     assert 0 < own.error < 1e-5, "the program in float64 has drawn other numbers"
+
+
+# The two layers bear bfloat16 at 2e-2, so one cast of the model is enough.
+MODEL = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(8, 16)
+        self.last = nn.Linear(16, 1)
+
+    def forward(self, x):
+        return self.last(torch.tanh(self.first(x)))
+
+
+torch.manual_seed(0)
+net = Net()
+with torch.no_grad():
+    print(net(torch.randn(64, 8)).square().mean().item())
+"""
+
+
+def test_a_model_is_cast_in_one_place(tune_script: Tune) -> None:
+    """Its layers are places, and arguments of another dtype are cast where it is called."""
+    pytest.importorskip("torch")
+    tuning = tune_script(MODEL, 2e-2, dtypes=("bfloat16",))
+    assert tuning.narrowed is not None
+    patch = tuning.diff(tuning.narrowed.number)
+    assert "+net = Net().to(torch.bfloat16)" in patch, patch
+    assert "nn.Linear(8, 16).to" not in patch

@@ -25,13 +25,15 @@ class TunedInput:
     """The input of one run among several of a program that is tuned, and what counts as its result.
 
     Constant seeds given to `seeded_functions` are moved by `seed_shift`. `metric` names a function of the
-    program whose value is the only result. `narrow_dtypes` are tried beside each operation.
+    program whose value is the only result. `narrow_dtypes` are tried beside each operation. `kept_names` are
+    the names whose values are kept, or None for all.
     """
 
     seed_shift: int = 0
     seeded_functions: tuple[str, ...] = ()
     metric: str = ""
     narrow_dtypes: tuple[str, ...] = ()
+    kept_names: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,9 +214,9 @@ class Workspace:
         text = errors.read_text(encoding="utf-8", errors="replace")
         if traced_run is None or traced_run.status != 0 or status != 0:
             ended_with = status or (traced_run.status if traced_run else status)
-            lines = text.strip().splitlines() or [f"it ended with status {ended_with}"]
+            line = find_error_line(text) or f"it ended with status {ended_with}"
             followed = tuple(traced_run.run.sources) if traced_run is not None else ()
-            return FailedRun(self._clip_reason(lines[-1]), followed)
+            return FailedRun(self._clip_reason(line), followed)
         if hasattr(os, "fork"):
             forkable_modules = (
                 libraries()[name].modules[0] for name in traced_run.run.systems if may_be_forked(name)
@@ -249,8 +249,8 @@ class Workspace:
             return status
         _, result_file, printed, errors = files
         if status != 0 or not result_file.is_file():
-            lines = errors.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            return FailedRun(self._clip_reason(lines[-1] if lines else f"it ended with status {status}"))
+            line = find_error_line(errors.read_text(encoding="utf-8", errors="replace"))
+            return FailedRun(self._clip_reason(line or f"it ended with status {status}"))
         output = printed.read_text(encoding="utf-8", errors="replace")
         return EndedRun(pickle.loads(result_file.read_bytes()), output)
 
@@ -576,6 +576,17 @@ def _explain_unwritable() -> Iterator[None]:
         raise
     except OSError as e:
         raise explain_unwritable(e) from None
+
+
+def find_error_line(text: str) -> str:
+    """Return the line of a traceback that names the error, or the last line of any other text.
+
+    JAX prints a remark after its errors, and the message of an error may have several lines.
+    """
+    lines = text.strip().splitlines()
+    frames = [i for i, line in enumerate(lines) if line.startswith("  File ")]
+    after = [line for line in lines[frames[-1] + 1 :] if line[:1] not in ("", " ")] if frames else lines[-1:]
+    return after[0] if after else "".join(lines[-1:])
 
 
 def list_entry_states(root: Path) -> dict[str, tuple[int, ...]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
+from typelattice.core.dtypes.dtypes import DTYPES
 from typelattice.repair.tune.libraries import tuned_library
 from typelattice.repair.tune.place_edits import width_of
 from typelattice.repair.tune.places import ACCUMULATED, NUMBER, STORED, Place
@@ -16,6 +17,8 @@ Configuration = Mapping[Place, str]
 Evaluate = Callable[[Configuration], Outcome]
 Prefetch = Callable[[Sequence[Configuration]], None]
 MIN_SAVED_SHARE = 0.02  # of all bytes, that a cast of a stored result must save to be tried
+SMALL_SHARE = 0.002  # of all bytes: no choice is made that saves less
+MAX_TIDIED = 8  # choices that are left out one by one
 MAX_EXCHANGES = 24  # runs in which a place that stays wide is tried in exchange for a narrow one
 
 
@@ -49,8 +52,8 @@ class Refusal:
 class ConfigurationSearch:
     """The search from the widest configuration down. `tolerance` is what an accepted run must keep.
 
-    `is_ordered` sorts groups by their sensitivity; without it this is plain delta debugging. `best` is the
-    narrowest configuration accepted so far.
+    `is_ordered` tries groups in the order of their sensitivity, and none that a wider dtype has refused.
+    Without it this is plain delta debugging. `best` is the narrowest configuration accepted so far.
     """
 
     graph: SiteGraph
@@ -74,6 +77,7 @@ class ConfigurationSearch:
         for dtype in self.dtypes:
             self.store(dtype)
         self.save_bytes()
+        self.tidy()
         self.confirm()
 
     def save_bytes(self) -> None:
@@ -94,6 +98,22 @@ class ConfigurationSearch:
                     runs += 1
                     again = self.keeps(configuration) or again
 
+    def tidy(self) -> None:
+        """Leave out choices that save next to nothing, so that the patch has only what it needs."""
+        needless = []
+        for group in self.graph.groups:
+            back = Move(tuple((place, self.own_dtype(place)) for place in group), "")
+            saved = self.bytes_of(back.apply(self.best)) - self.bytes_of(self.best)
+            if back.apply(self.best) != self.best and 0 <= saved < SMALL_SHARE * self.bytes_of(self.best):
+                needless.append(back)
+        if not self.keeps(apply_all(self.best, needless)):
+            for move in needless[:MAX_TIDIED]:
+                self.keeps(move.apply(self.best))
+
+    def own_dtype(self, place: Place) -> str:
+        """Return the dtype of the program, or the widest one that is narrower: complex ones have no own."""
+        return next((d for d in self.wide_dtypes if place.dtype_at(d) == place.dtype), self.wide_dtypes[0])
+
     def keeps(self, configuration: Configuration) -> bool:
         """Run a configuration, and keep it if the tolerance holds."""
         holds = self.holds(self.evaluate(configuration))
@@ -102,15 +122,16 @@ class ConfigurationSearch:
             self.accepted.append(self.best)
         return holds
 
-    def confirm(self) -> None:
+    def confirm(self, accepts: bool = True) -> None:
         """Ask of each group that stays wide once more whether it may be narrower, and keep the refusals.
 
-        The configuration may have changed since a group was refused.
+        The configuration may have changed since a group was refused. If this `accepts`, it may change again.
         """
         again = True
         while again:
             again = False
             self.refusals.clear()
+            least = SMALL_SHARE * self.bytes_of(self.best)
             following = [p for p in self.best if p.sort in (ACCUMULATED, NUMBER)]
             for dtype in self.dtypes:
                 moves = [Move(((p, dtype),), dtype) for p in following if self.is_narrower(p, dtype)]
@@ -119,7 +140,7 @@ class ConfigurationSearch:
                     outcome = self.evaluate(configuration)
                     if not self.holds(outcome):
                         self.refusals[move.places, dtype] = Refusal(move, outcome)
-                    elif self.bytes_of(configuration) < self.bytes_of(self.best):
+                    elif accepts and self.bytes_of(configuration) < self.bytes_of(self.best) - least:
                         again = self.keeps(configuration) or again
 
     def list_moves(self, dtype: str) -> list[Move]:
@@ -127,11 +148,18 @@ class ConfigurationSearch:
         found = []
         for group in self.graph.groups:
             choices = tuple((place, dtype) for place in group if self.is_narrower(place, dtype))
+            if self.is_ordered and self.was_refused_wider(group, dtype):
+                continue
             if choices and len(choices) == len(group):
                 found.append(Move(choices, dtype, self.graph.sensitivity(group, dtype)))
         if self.is_ordered:
             found.sort(key=lambda move: move.sensitivity)
         return found
+
+    def was_refused_wider(self, group: tuple[Place, ...], dtype: str) -> bool:
+        """Return True if a dtype that holds each number of this one had too large an error already."""
+        refused = (self.refusals.get((group, wider)) for wider in self.dtypes if holds_all(wider, dtype))
+        return any(refusal is not None and refusal.outcome.error < inf for refusal in refused)
 
     def is_narrower(self, place: Place, dtype: str) -> bool:
         """Return True if a dtype would narrow a place in the best configuration."""
@@ -146,15 +174,15 @@ class ConfigurationSearch:
         Sums and other accumulations follow their operands. Groups that are refused so are tried once more
         with accumulations as wide as before.
         """
-        self.prefetch([apply_all(self.best, part) for part in (moves, *halves(moves))])
-        rejected = self.grow([*moves])
+        parts = split_by_prediction(moves, self.tolerance) if self.is_ordered else (moves, *halves(moves))
+        self.prefetch([apply_all(self.best, part) for part in parts])
+        rejected = self.grow_in_order(moves) if self.is_ordered else self.grow([*moves])
         while rejected:  # until each of them alone is refused
             left = self.retry(rejected)
             if len(left) == len(rejected):
                 break
             rejected = left
-        if self.is_ordered:
-            self.exchange(rejected, [move for move in moves if move not in rejected])
+        self.exchange(rejected, [move for move in moves if move not in rejected])
         for part in [rejected, *([move] for move in rejected if len(rejected) > 1)]:
             self.accept_protected(part)
 
@@ -209,22 +237,29 @@ class ConfigurationSearch:
         """Try moves one by one, and return those that are refused."""
         return [move for move in moves if not self.accept([move])]
 
+    def grow_in_order(self, moves: Sequence[Move]) -> list[Move]:
+        """Accept what is predicted to keep the tolerance, then the others from the least sensitive on.
+
+        Each of the others is tried alone, as each is asked alone at the end anyway. If the first is accepted,
+        the prediction was too careful, and the rest is tried at once.
+        """
+        good, others = split_by_prediction(moves, self.tolerance)
+        rejected = self.grow(good)
+        if not others:
+            return rejected
+        first, *rest = others
+        if self.accept([first]):
+            return [*rejected, *self.grow(rest)]
+        return [*rejected, first, *self.retry(rest)]
+
     def grow(self, moves: Sequence[Move]) -> list[Move]:
         """Accept moves in the largest parts that keep the tolerance. Return those that were refused."""
         if not moves or self.accept(moves):
             return []
         if len(moves) == 1:
             return [*moves]
-        first, second = self.split(moves)
+        first, second = halves(moves)
         return [*self.grow(first), *self.grow(second)]
-
-    def split(self, moves: Sequence[Move]) -> tuple[Sequence[Move], Sequence[Move]]:
-        """Split moves into those that are predicted to keep the tolerance and others, or in the middle."""
-        good = sum(move.sensitivity <= self.tolerance for move in moves)
-        is_sorted = all(move.sensitivity <= self.tolerance for move in moves[:good])
-        if not (self.is_ordered and is_sorted and 0 < good < len(moves)):
-            good = len(moves) // 2
-        return moves[:good], moves[good:]
 
     def accept(self, moves: Sequence[Move]) -> bool:
         """Run the best configuration with some moves, and keep it if the tolerance holds."""
@@ -288,6 +323,19 @@ def apply_all(configuration: Configuration, moves: Iterable[Move]) -> dict[Place
     for move in moves:
         found = move.apply(found)
     return found
+
+
+def split_by_prediction(moves: Sequence[Move], tolerance: float) -> tuple[Sequence[Move], Sequence[Move]]:
+    """Split sorted moves into those that are predicted to keep a tolerance, and others."""
+    good = sum(move.sensitivity <= tolerance for move in moves)
+    return moves[:good], moves[good:]
+
+
+def holds_all(wider: str, narrower: str) -> bool:
+    """Return True if a dtype has each number of another: float32 has those of float16 and bfloat16."""
+    a, b = DTYPES[wider], DTYPES[narrower]
+    has_range = (a.max or inf) >= (b.max or inf)
+    return wider != narrower and has_range and (a.precision or 0) >= (b.precision or 0)
 
 
 def halves(moves: Sequence[Move]) -> tuple[Sequence[Move], Sequence[Move]]:

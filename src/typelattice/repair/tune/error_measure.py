@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import frexp, hypot, inf, isfinite, isnan
+from math import dist, frexp, hypot, inf, isfinite, isnan
 
 from typelattice.core.dtypes.dtypes import DTYPES, real_part_dtype
 from typelattice.repair.copies.kept_values import NUMBER_PATTERN, KeptValue, read_numbers
@@ -65,6 +65,9 @@ def measure_error(
 
 def error_of(true: KeptValue, found: KeptValue, measure: str, precision: int) -> float:
     """Return the error of one result."""
+    if measure == "norm" and isfinite(difference := dist(true.numbers, found.numbers)):  # parts count alike
+        size = hypot(*true.numbers)
+        return difference / size if size else (inf if difference else 0.0)
     pairs = [*zip(join_parts(true), join_parts(found), strict=True)]
     if measure == "norm":
         difference = hypot(*(apart(a, b) for a, b in pairs))

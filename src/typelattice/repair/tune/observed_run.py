@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pickle
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from typelattice.repair.copies.program_to_run import TunedInput, load_function, read_program
+from typelattice.repair.tune.libraries import tuned_library
 from typelattice.repair.tune.operation_sites import OperationSite, SiteObserver
 from typelattice.tracing.entry_points.script import run_script
 from typelattice.tracing.entry_points.trace_function import trace_call
@@ -14,11 +17,12 @@ from typelattice.tracing.entry_points.trace_function import trace_call
 
 @dataclass(frozen=True, slots=True)
 class ObservedRun:
-    """The sites of a run, the libraries that took part, and the files that were followed."""
+    """The sites of a run, the libraries that took part, their modules, and the files that were followed."""
 
     sites: tuple[OperationSite, ...]
     libraries: tuple[str, ...]
     files: tuple[str, ...]
+    modules: tuple[str, ...] = ()
 
     @property
     def float_bytes(self) -> int:
@@ -42,5 +46,19 @@ def main(program_file: str, result_file: str) -> None:
         run, status = ended.run, ended.status
     if status != 0:
         raise SystemExit(status or 1)
-    observed = ObservedRun(tuple(observer.sites), tuple(run.systems), tuple(run.sources))
+    systems = tuple(run.systems)
+    observed = ObservedRun(
+        tuple(observer.finish()), systems, tuple(run.sources), tuple(list_library_modules(systems))
+    )
     Path(result_file).write_bytes(pickle.dumps(observed))
+
+
+def list_library_modules(names: Sequence[str]) -> Iterator[str]:
+    """Yield the modules of libraries that this process has imported, in the order of their imports."""
+    libraries = [library for name in names if (library := tuned_library(name)) is not None]
+    packages = {library.module.partition(".")[0] for library in libraries}
+    for name, module in [*sys.modules.items()]:
+        spec = getattr(module, "__spec__", None)
+        is_file = spec is not None and spec.name == name and spec.has_location
+        if is_file and name.partition(".")[0] in packages:
+            yield name

@@ -16,16 +16,18 @@ from typing import Any
 from weakref import ref
 
 from typelattice.core.dtypes.dtypes import DTYPES, DType, real_part_dtype
-from typelattice.tracing.library_traits import value_checks, value_reader
+from typelattice.tracing.library_traits import converting_methods, value_checks, value_reader
 from typelattice.tracing.library_traits.array_values import round_to_dtype
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
+from typelattice.tracing.run_data.array_classes import holds_results
 from typelattice.tracing.run_data.float_widths import dtype_width
 
 MAX_SHADOW_NUMBERS = 1 << 16  # a larger result is judged by its first numbers, if it is elementwise
 MAX_SHADOW_RUNS = 24  # runs of one operation that are computed narrowly
 MAX_LINKS = 1 << 16
-SUMMING_OPERATIONS = ("add", "subtract", "sum", "mean")
-ACCUMULATIONS = ("sum", "mean", "cumsum", "matmul", "dot")
+MAX_UPDATED_NUMBERS = 1 << 12  # of a parameter whose updates are compared
+MAX_ITEMS = 64  # of a list of operands
+UNREAD_OPERATIONS = ("put", "empty", "empty_like", "ndarray")  # with numbers that nobody has written
 SHADOWED_OPERATIONS = frozenset(
     [
         "add",
@@ -72,8 +74,8 @@ NUMPY_NAME = {
     "pow": "power",
     "mul": "multiply",
 }
-OVERFLOW, CANCELLATION, ABSORPTION, ROUNDING, UNDERFLOW = (
-    "overflow", "cancellation", "absorption", "rounding", "underflow",
+OVERFLOW, CANCELLATION, ABSORPTION, ROUNDING, LOST_UPDATES = (
+    "overflow", "cancellation", "absorption", "rounding", "lost updates",
 )  # fmt: skip
 
 
@@ -81,7 +83,8 @@ OVERFLOW, CANCELLATION, ABSORPTION, ROUNDING, UNDERFLOW = (
 class NarrowLoss:
     """The loss of an operation in a narrow dtype: the relative error, the sort of loss, and a number for it.
 
-    The number is the largest magnitude (overflow), the digits that cancel, or where a sum sticks.
+    The number is the largest magnitude (overflow), the digits that cancel, where a sum sticks, or the share
+    of the updates of a parameter that change nothing.
     """
 
     error: float = 0.0
@@ -93,8 +96,13 @@ class NarrowLoss:
 class OperationSite:
     """An operation at one place of the source. `inputs` are the sites that made its float operands.
 
-    `is_made` is True if no float array goes in. `operand_size` is the number of elements of its largest float
-    operand. `target` is the site that made the array which the operation writes into.
+    `is_made` is True if no float array goes in. `operand_size` is the number of elements of its largest
+    operand. `target` is the site that made the array which the operation writes into. `is_weak` says that its
+    results widen no other array. `is_module` says that
+    the operation makes an object with parameters, which have `names` there, or casts those. `modules` are
+    the sites that made the parameters of the object that is called here, `has_weight` says that one is its
+    `weight`, and `operands` are its float arguments. `members` are the sites
+    that made the parameters of an object of several others.
     """
 
     file: str
@@ -115,6 +123,21 @@ class OperationSite:
     target: int | None = None
     inputs: set[int] = field(default_factory=set)
     losses: dict[str, NarrowLoss] = field(default_factory=dict)
+    is_weak: bool = False
+    is_module: bool = False
+    names: tuple[str, ...] = ()
+    modules: set[int] = field(default_factory=set)
+    members: set[int] = field(default_factory=set)
+    operands: dict[int | str, set[ModuleOperand]] = field(default_factory=dict)
+    has_weight: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleOperand:
+    """A float argument of an object with parameters: its dtype, and the site that made it, if known."""
+
+    dtype: str
+    maker: int | None
 
 
 class SiteObserver(ValueChecks):
@@ -126,7 +149,9 @@ class SiteObserver(ValueChecks):
         self.sites: list[OperationSite] = []
         self.number_by_key: dict[tuple[Any, ...], int] = {}
         self.maker_by_id: dict[int, tuple[Any, int]] = {}
-        self.readers: dict[str, Any] = {}
+        self.converting_methods = converting_methods()
+        self.old_values: dict[int, tuple[Any, Any]] = {}  # of parameters that may be updated, by their ids
+        self.names: dict[int, tuple[int, str]] = {}  # the site and the name of each parameter, by its id
 
     def observe_operation(
         self,
@@ -141,21 +166,9 @@ class SiteObserver(ValueChecks):
         found = float_dtype_of(result)
         if kind is None or found is None:
             return
-        at = witness.operation
-        key = (witness.module.file, at.line, at.column, at.end_line, at.end_column, name)
-        number = self.number_by_key.get(key)
-        if number is None:
-            number = self.number_by_key[key] = len(self.sites)
-            self.sites.append(OperationSite(*key, kind.library, found.name))
+        number = self.count_run(witness, name, [result])
         site = self.sites[number]
-        size = kind.size(result)
-        site.count += 1
-        site.bytes += 0 if name.endswith("=") or name == "put" else size
-        site.largest_bytes = max(site.largest_bytes, size)
         site.is_in_place = name.endswith("=") or name == "put"
-        site.dimensions = max(site.dimensions, len(getattr(result, "shape", ())))
-        if (dtype_width(found) or 0) > (dtype_width(DTYPES[site.dtype]) or 0):
-            site.dtype = found.name
         self.link_operands(site, number, operands, result)
         self.link(result, number)
         is_shadowed = site.count <= MAX_SHADOW_RUNS or not site.count & (site.count - 1)  # or a power of 2
@@ -163,13 +176,164 @@ class SiteObserver(ValueChecks):
             with suppress(Exception):  # of a library, for operands that it cannot take in another dtype
                 self.compute_narrowly(site, name, operands, keywords, result)
 
+    def count_run(self, witness: ValueWitness, name: str, results: Sequence[Any]) -> int:
+        """Add a run with some float results to its site, and return the number of the site."""
+        at = witness.operation
+        kinds = [witness.array_kinds[type(x)] for x in results]
+        widest = max(filter(None, map(float_dtype_of, results)), key=lambda dtype: dtype_width(dtype) or 0)
+        key = (witness.module.file, at.line, at.column, at.end_line, at.end_column, name)
+        number = self.number_by_key.get(key)
+        if number is None:
+            number = self.number_by_key[key] = len(self.sites)
+            library = next(kind.library for kind in kinds if kind is not None)
+            self.sites.append(OperationSite(*key, library, widest.name))
+        site = self.sites[number]
+        size = sum(kind.size(x) for kind, x in zip(kinds, results, strict=True) if kind is not None)
+        site.count += 1
+        site.bytes += 0 if name.endswith("=") or name == "put" else size
+        site.largest_bytes = max(site.largest_bytes, size)
+        site.is_weak = all(getattr(x, "weak_type", False) is True for x in results)
+        site.dimensions = max(site.dimensions, *(len(getattr(x, "shape", ())) for x in results))
+        if (dtype_width(widest) or 0) > (dtype_width(DTYPES[site.dtype]) or 0):
+            site.dtype = widest.name
+        return number
+
+    def observe_call(
+        self,
+        witness: ValueWitness,
+        function: Any,
+        name: str,
+        operands: Sequence[Any],
+        keywords: Mapping[str, Any],
+        result: Any,
+    ) -> None:
+        """Add a call to its site, with the parameters of the object that is called."""
+        self.observe_operation(witness, name, operands, keywords, result)
+        parameters = self.list_parameters(function)
+        number = self.find_maker(result) if parameters else None
+        if number is None:
+            return
+        site = self.sites[number]
+        site.modules.update(m for _, x in parameters if (m := self.find_maker(x)) is not None)
+        site.is_made = False
+        site.inputs |= site.modules
+        site.has_weight = any(name == "weight" for name, _ in parameters)
+        if site.count <= MAX_SHADOW_RUNS:
+            for _, x in parameters:
+                self.observe_update(x)
+        arguments: list[tuple[int | str, Any]] = [*enumerate(operands), *keywords.items()]
+        for key, x in arguments:
+            dtype = float_dtype_of(x)
+            if dtype is not None:
+                known = site.operands.setdefault(key, set())
+                known.add(ModuleOperand(dtype.name, self.find_maker(x)))
+
+    def observe_update(self, parameter: Any) -> None:
+        """Compare a parameter with its values before, and keep how much of its update would be lost."""
+        np: Any = sys.modules.get("numpy")
+        maker = self.find_maker(parameter)
+        read = value_reader(self.sites[maker].library) if maker is not None else None
+        if np is None or read is None or maker is None:
+            return
+        new = np.asarray(read(parameter)[0], np.float64).ravel()[:MAX_UPDATED_NUMBERS].copy()
+        known = self.old_values.get(id(parameter))
+        self.old_values[id(parameter)] = ref(parameter), new
+        if known is None or known[0]() is not parameter:
+            return
+        old, losses = known[1], self.sites[maker].losses
+        changed = new != old
+        size, count = float(np.linalg.norm(new - old)), int(changed.sum())
+        for dtype in self.narrow_dtypes if count else ():
+            rounded = round_to_dtype(np, old, dtype)
+            lost = changed & (round_to_dtype(np, rounded + (new - old), dtype) == rounded)
+            error = float(np.linalg.norm((new - old)[lost])) / size
+            if dtype.name not in losses or error > losses[dtype.name].error:
+                losses[dtype.name] = NarrowLoss(error, LOST_UPDATES, float(lost.sum()) / count)
+
+    def observe_part(self, array: Any, part: Any) -> None:
+        """Link a part to the site that made the array."""
+        maker = self.find_maker(array)
+        if maker is not None and part is not array:
+            self.link(part, maker)
+
+    def observe_other_result(
+        self, witness: ValueWitness, function: Any, arguments: Sequence[Any], result: Any
+    ) -> None:
+        """Add a call that makes an object with parameters, casts those, or returns several arrays."""
+        parameters = self.list_parameters(result)
+        if not parameters:
+            self.observe_several_results(witness, function, arguments, result)
+        elif isinstance(function, type):
+            self.observe_made_module(witness, parameters)
+        elif getattr(function, "__name__", "") in self.converting_methods:
+            known = [(x, self.find_maker(x)) for _, x in parameters]
+            dtypes = [getattr(float_dtype_of(x), "name", "") for x, _ in known]
+            old = [self.sites[m].dtype if m is not None else "" for _, m in known]
+            if dtypes != old:
+                self.add_module(witness, "convert", parameters)
+
+    def observe_made_module(self, witness: ValueWitness, parameters: Sequence[tuple[str, Any]]) -> None:
+        """Add an object that is made. Its parameters may have been made at other sites."""
+        new = [(name, x) for name, x in parameters if self.find_maker(x) is None]
+        if new:
+            self.add_module(witness, "make", new)
+        makers = [m for _, x in parameters if (m := self.find_maker(x)) is not None]
+        for name, x in parameters:
+            maker = self.find_maker(x)
+            if maker is not None:
+                self.names[id(x)] = maker, name
+        if len({*makers}) > 1:
+            number = self.count_run(witness, "contain", [x for _, x in parameters])
+            self.sites[number].bytes = 0
+            self.sites[number].members.update(makers)
+
+    def add_module(self, witness: ValueWitness, name: str, parameters: Sequence[tuple[str, Any]]) -> None:
+        """Add a site that decides the dtype of parameters."""
+        number = self.count_run(witness, name, [x for _, x in parameters])
+        self.sites[number].is_module = True
+        for name, x in parameters:
+            self.link(x, number)
+            self.names[id(x)] = number, name
+
+    def list_parameters(self, x: Any) -> list[tuple[str, Any]]:
+        """List the float arrays that a method of an object casts in place, with their names."""
+        find = next(iter(self.converting_methods.values()), None)
+        return [] if find is None else [(k, v) for k, v in find(x) if float_dtype_of(v) is not None]
+
+    def observe_several_results(
+        self, witness: ValueWitness, function: Any, arguments: Sequence[Any], result: Any
+    ) -> None:
+        """Add a call that returns a collection of arrays which no other site has made."""
+        if not holds_results(type(result)):
+            return
+        found = [x for x in witness.list_results(result) if float_dtype_of(x) is not None]
+        new = [x for x in found if self.find_maker(x) is None]
+        if not new or any(kind is None for kind in (witness.array_kinds[type(x)] for x in new)):
+            return
+        number = self.count_run(witness, getattr(function, "__name__", "") or witness.name, new)
+        self.link_operands(self.sites[number], number, [y for x in arguments for y in list_leaves(x)], new[0])
+        for x in new:
+            self.link(x, number)
+
+    def finish(self) -> list[OperationSite]:
+        """Return the sites, with the names of the parameters that each has made."""
+        names: dict[int, dict[str, None]] = {}
+        for number, name in self.names.values():
+            names.setdefault(number, {})[name] = None
+        for number, found in names.items():
+            self.sites[number].names = tuple(found)
+        return self.sites
+
     def link_operands(self, site: OperationSite, number: int, operands: Sequence[Any], result: Any) -> None:
         """Note the sites that made the operands of an operation, and the array that it writes into."""
         floats = [x for x in flatten(operands) if float_dtype_of(x) is not None]
         if floats or site.is_in_place:
             site.is_made = False
-        for x in (*floats, *([result] if site.is_in_place else [])):
+        for x in flatten(operands):
+            if isinstance(x, type):  # a dtype such as np.float16, whose `shape` is no number
+                continue
             site.operand_size = max(site.operand_size, number_count(x))
+        for x in (*floats, *([result] if site.is_in_place else [])):
             maker = self.find_maker(x)
             if maker is not None and maker != number:
                 site.inputs.add(maker)
@@ -207,7 +371,7 @@ class SiteObserver(ValueChecks):
         """Compute an operation in each narrow dtype, and keep the largest loss."""
         np: Any = sys.modules.get("numpy")
         checks, read = value_checks(site.library), value_reader(site.library)
-        if np is None or checks is None or read is None or name == "put":
+        if np is None or checks is None or read is None or name in UNREAD_OPERATIONS:
             return
         plain = checks.plain_call(name.removesuffix("="), operands, keywords)
         if plain is None:
@@ -302,4 +466,12 @@ def number_count(x: Any) -> int:
 
 def flatten(operands: Sequence[Any]) -> list[Any]:
     """List operands, and the items of those that are lists."""
-    return [y for x in operands for y in (x[:64] if type(x) in (list, tuple) else [x])]
+    return [y for x in operands for y in (x[:MAX_ITEMS] if type(x) in (list, tuple) else [x])]
+
+
+def list_leaves(x: Any, depth: int = 4) -> list[Any]:
+    """List an argument, or all that is in nested lists, tuples and dictionaries."""
+    if type(x) in (list, tuple, dict) and depth:
+        items = [*x.values()] if type(x) is dict else x
+        return [leaf for item in items[:MAX_ITEMS] for leaf in list_leaves(item, depth - 1)]
+    return [x]

@@ -14,16 +14,30 @@ from typelattice.repair.tune.places import (
     MADE,
     NUMBER,
     PARAMETER,
+    PRECISION_METHODS,
     Place,
 )
 from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.source.dtype_arguments import CASTING_METHODS, find_dtype_argument, is_dtype
 from typelattice.tracing.source.source_file import Edit, SourceFile, apply_edits
 
+NO_CASTS: Mapping[tuple[int, int], str] = {}
 
-def edit_source(source: SourceFile, choices: Mapping[Place, str]) -> bytes:
-    """Return the content of a file in which places have their chosen dtypes."""
-    edits: list[tuple[int, int, int, str]] = []  # the byte, the order there, the end, the text
+
+def edit_source(
+    source: SourceFile, choices: Mapping[Place, str], casts: Mapping[tuple[int, int], str] = NO_CASTS
+) -> bytes:
+    """Return the content of a file in which places have their chosen dtypes.
+
+    `casts` has the text that is written after arguments, each with its span.
+    """
+    edits: list[tuple[int, float, int, str]] = []  # the byte, the order there, the end, the text
+    for span, text in casts.items():
+        opening, closing = cast_afterwards(find_expression(source, span), span, text)
+        length = span[1] - span[0] + 0.5  # after what is written at the argument itself
+        if opening is not None:
+            edits.append((opening.start, -length, opening.end, opening.text))
+        edits.append((closing.start, length, closing.end, closing.text))
     for place, chosen in choices.items():
         for edit in edits_of_choice(source, place, chosen):
             # of what is written at one byte, the end of the inner expression comes first, and its start last
@@ -71,6 +85,9 @@ def edit_call(
         if given is not None:
             return [Edit(*source.find_span(given), text, source.text(given))]
         return [source.make_keyword_edit(call, f"{keyword}={text}")]
+    if name in PRECISION_METHODS and not call.args and isinstance(call.func, ast.Attribute):
+        start, (_, end) = source.find_span(call.func.value)[1], place.span
+        return [Edit(start, end, library.cast.format(text))]
     if is_dtype(call.func):
         return [Edit(*source.find_span(call.func), text, source.text(call.func))]
     takes_dtype = name in library.creators or name in CASTING_METHODS or name in CONVERTING_FUNCTIONS
@@ -88,7 +105,6 @@ def wrap(source: SourceFile, place: Place, node: ast.expr, library: TunedLibrary
     What a keyword says of the array is said of the cast one: `requires_grad=True` becomes a method after the
     cast, since the gradient goes to the array that has it.
     """
-    start, end = place.span
     edits, cast = [], library.cast.format(text)
     for keyword in node.keywords if isinstance(node, ast.Call) else ():
         method = library.after_cast.get(keyword.arg or "")
@@ -96,15 +112,23 @@ def wrap(source: SourceFile, place: Place, node: ast.expr, library: TunedLibrary
             said = source.text(keyword.value)
             edits.append(Edit(*source.find_span(keyword.value), "False", said))
             cast += method.format(said)
-    is_draw = place.name in library.draws and library.draw_keyword
+    keyword_name = "dtype" if place.name in library.like_draws else library.draw_keyword
+    is_draw = place.name in library.draws and keyword_name
     if is_draw and isinstance(node, ast.Call) and find_dtype_argument(node) is None:
-        drawn = f"{library.draw_keyword}={place.dtype_text(place.dtype)}"
+        drawn = f"{keyword_name}={place.dtype_text(place.dtype)}"
         edits.append(source.make_keyword_edit(node, drawn))
-    if not isinstance(node, (ast.Call, ast.Name, ast.Attribute, ast.Subscript)):
-        edits += [Edit(start, start, "("), Edit(end, end, ")" + cast)]
-    else:
-        edits.append(Edit(end, end, cast))
+        if text == place.dtype_text(place.dtype):
+            return edits
+    edits += filter(None, cast_afterwards(node, place.span, cast))
     return edits
+
+
+def cast_afterwards(node: ast.expr, span: tuple[int, int], cast: str) -> tuple[Edit | None, Edit]:
+    """Return the edits that write a cast after an expression, the first one if that needs parentheses."""
+    start, end = span
+    if isinstance(node, (ast.Call, ast.Name, ast.Attribute, ast.Subscript)):
+        return None, Edit(end, end, cast)
+    return Edit(start, start, "("), Edit(end, end, ")" + cast)
 
 
 def find_expression(source: SourceFile, span: tuple[int, int]) -> ast.expr:
@@ -131,6 +155,12 @@ def needs_edit(place: Place, chosen: str) -> bool:
 def width_of(name: str) -> int:
     """Return the bits of a float dtype, or 0 for no dtype."""
     return (dtype_width(DTYPES[name]) or 0) if name else 0
+
+
+def needs_pin(place: Place) -> bool:
+    """Return True if a place draws other numbers if another place changes, unless it names its dtype."""
+    library = tuned_library(place.library)
+    return library is not None and place.name in library.like_draws
 
 
 def widest(names: Sequence[str]) -> str:

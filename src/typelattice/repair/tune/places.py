@@ -36,6 +36,8 @@ UPDATING_OPERATORS = (ast.Add, ast.Sub, ast.Mult)
 class Place:
     """An expression that decides a dtype. `dtype` is that of the run, `alias` names its library.
 
+    `names` are the parameters of an object that it makes, such as `layers.0.weight`.
+
     `sites` are the operations of the run that it stands for, and `bytes` those of its arrays. `scope` is the
     name of the function around it. `is_cast_afterwards` says that the expression takes no dtype itself, so
     that a choice costs a further array.
@@ -54,6 +56,7 @@ class Place:
     scope: str = ""
     name: str = ""
     is_cast_afterwards: bool = False
+    names: tuple[str, ...] = ()
 
     @property
     def follows(self) -> bool:
@@ -118,10 +121,10 @@ class PlaceSearch:
         if source is None:
             return None
         node = find_node(source, site)
-        if library is None or not isinstance(node, ast.Call) or site.is_in_place:
+        if library is None or not isinstance(node, ast.Call) or site.is_in_place or site.members:
             return None
         sort = self.sort_of(site, node, library)
-        if not sort:
+        if not sort or site.is_weak:
             return None
         return self.make_place(sort, source, node, library, (number,), site)
 
@@ -129,7 +132,8 @@ class PlaceSearch:
         """Return the place at which a computed result is stored: an assigned or a returned expression."""
         site = self.sites[number]
         source, library = self.sources.get(site.file), tuned_library(site.library)
-        if source is None or library is None or site.is_in_place or site.is_made:
+        is_made = site.is_made or site.is_module
+        if source is None or library is None or site.is_in_place or is_made or site.members:
             return None
         node = find_node(source, site)
         if node is None or isinstance(node, (ast.Name, ast.Subscript, ast.Attribute)):
@@ -144,6 +148,18 @@ class PlaceSearch:
         if not is_stored or not (site.dimensions or library.scalars_widen):
             return None
         return self.make_place(STORED, source, node, library, (number,), site)
+
+    def list_containers(self) -> list[tuple[Place, frozenset[int]]]:
+        """List the objects with parameters of several sites, with these sites. The largest come first."""
+        found: dict[tuple[str, tuple[int, int]], tuple[Place, frozenset[int]]] = {}
+        for number, site in enumerate(self.sites):
+            source, library = self.sources.get(site.file), tuned_library(site.library)
+            node = find_node(source, site) if source is not None and site.members else None
+            if source is not None and library is not None and isinstance(node, ast.Call):
+                place = self.make_place(MADE, source, node, library, (number,), site)
+                if place is not None:
+                    found[place.file, place.span] = place, frozenset(site.members)
+        return sorted(found.values(), key=lambda each: -len(each[1]))
 
     def make_place(
         self,
@@ -167,19 +183,21 @@ class PlaceSearch:
             sites,
             site.bytes, scope.name if scope is not None else "",
             name_of_called(node) if isinstance(node, ast.Call) else "",
-            is_cast_afterwards(sort, node, library),
+            is_cast_afterwards(sort, node, library), site.names,
         )  # fmt: skip
 
     def sort_of(self, site: OperationSite, call: ast.Call, library: TunedLibrary) -> str:
         """Return the sort of the place of a call, or "" if the call decides no dtype."""
         name = name_of_called(call)
+        if site.is_module:
+            return CAST if name in CASTING_METHODS or name in PRECISION_METHODS else MADE
         if name in library.accumulators and not site.is_made:
             return ACCUMULATED
         if name in CASTING_METHODS or name in PRECISION_METHODS or is_dtype(call.func):
             return CAST if not site.is_made or is_dtype(call.func) else MADE
         if name in CONVERTING_FUNCTIONS and not site.is_made:
             return CAST if find_dtype_argument(call) is not None else ""
-        if name in library.creators or site.is_made:
+        if name in library.creators or name in library.like_draws or site.is_made:
             return MADE
         return ""
 
@@ -261,7 +279,7 @@ def merged(first: Place, second: Place) -> Place:
     return Place(
         first.sort, first.file, first.line, first.text, first.span, wider.dtype, first.library, first.alias,
         (*first.sites, *second.sites), first.bytes + second.bytes, first.scope, first.name,
-        first.is_cast_afterwards,
+        first.is_cast_afterwards, tuple(dict.fromkeys((*first.names, *second.names))),
     )  # fmt: skip
 
 

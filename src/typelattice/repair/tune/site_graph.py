@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -65,7 +65,11 @@ class SiteGraph:
             return place
 
         for number, site in enumerate(self.sites):
-            if self._must_agree(site):
+            if site.modules:
+                agreeing = [p for i in sorted(site.modules) if (p := self.place_by_site.get(i)) is not None]
+                for place in agreeing[1:]:
+                    leader[find(place)] = find(agreeing[0])
+            elif self._must_agree(site):
                 agreeing = [p for p in self._find_deciding_places(number) if not p.follows]
                 for place in agreeing[1:]:
                     leader[find(place)] = find(agreeing[0])
@@ -74,6 +78,16 @@ class SiteGraph:
             if not place.follows:
                 found.setdefault(find(place), []).append(place)
         return [tuple(group) for group in found.values()]
+
+    def find_place_of_parameter(self, number: int) -> Place | None:
+        """Return the place that decides the dtype of a parameter, also if it was made of one other array."""
+        seen: set[int] = set()
+        while number not in self.place_by_site and number not in seen:
+            seen.add(number)
+            if len(self.sites[number].inputs) != 1:
+                return None
+            (number,) = self.sites[number].inputs
+        return self.place_by_site.get(number)
 
     def _must_agree(self, site: OperationSite) -> bool:
         """Return True if a site's operation refuses operands of different dtypes."""
@@ -92,6 +106,9 @@ class SiteGraph:
             if each in seen:
                 continue
             seen.add(each)
+            if self.sites[each].modules:  # its result has the dtype of its parameters
+                todo += self.sites[each].modules
+                continue
             place = self.place_by_site.get(each)
             if place is not None and not place.follows:
                 found[place] = None
@@ -154,6 +171,32 @@ class SiteGraph:
                 break
         return widths
 
+    def find_argument_casts(self, choices: Choices) -> Iterator[tuple[OperationSite, int | str, str]]:
+        """Yield the arguments of objects with parameters that have another dtype than those, and that dtype.
+
+        What has another dtype in the program itself stays so: the object takes it.
+        """
+        dtypes = self.estimate_dtypes(choices)
+        for site in self.sites:
+            own = {self.sites[i].dtype for i in site.modules}
+            chosen = {dtypes[i] for i in site.modules}
+            if len(chosen) != 1:
+                continue
+            (dtype,) = chosen
+            for key, operands in site.operands.items():
+                for operand in operands:
+                    now = dtypes[operand.maker] if operand.maker is not None else operand.dtype
+                    if now != dtype and (operand.dtype in own or chosen != own or now != operand.dtype):
+                        yield site, key, dtype
+
+    def estimate_dtypes(self, choices: Choices) -> list[str]:
+        """Estimate the dtype of each site's result, of equally wide ones that of the ladder."""
+        names = {width_of(d): d for d in (*(s.dtype for s in self.sites), *choices.values())}
+        return [
+            site.dtype if width == width_of(site.dtype) else names.get(width, site.dtype)
+            for site, width in zip(self.sites, self.estimate_widths(choices), strict=True)
+        ]
+
     def _estimate_width(
         self,
         number: int,
@@ -168,13 +211,17 @@ class SiteGraph:
         place = self.place_by_site.get(number)
         if place is not None and place in choices:
             return width_of(choices[place])
+        if site.modules:
+            return max(widths[i] for i in site.modules)
         if place is not None and not place.follows:
             return width_of(place.dtype)
         if site.target is not None and widths[site.target]:
             return widths[site.target]
         library = tuned_library(site.library)
         scalars = library is None or library.scalars_widen or not site.dimensions
-        makers = [i for i in site.inputs if scalars or self.sites[i].dimensions]
+        makers = [
+            i for i in site.inputs if (scalars or self.sites[i].dimensions) and not self.sites[i].is_weak
+        ]
         found = max((widths[i] for i in makers), default=0)
         return max(found, parameters.get(number, 0)) or width_of(site.dtype)
 

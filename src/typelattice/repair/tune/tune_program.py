@@ -319,7 +319,26 @@ class Tuner:
                 self.points.append(self.measure(label, configuration))
             else:
                 known.labels.append(label)
+        self.name_narrowest()
         self.points = [p for p in self.points if p.is_named or not self.is_worse(p)]
+
+    def name_narrowest(self) -> None:
+        """Name the point with the fewest measured bytes within the tolerance. The search has estimates."""
+        search, fits = self.search, [p for p in self.points if self.is_measured_within(p)]
+        best = min(fits, key=lambda p: (p.float_bytes or 0, NARROWED not in p.labels), default=None)
+        if search is None or best is None or NARROWED in best.labels:
+            return
+        for point in self.points:
+            if NARROWED in point.labels:
+                point.labels[:] = [x for x in point.labels if x != NARROWED] or [f"{TRIAL_PREFIX}estimated"]
+        best.labels.append(NARROWED)
+        if dict(best.configuration) != search.best:
+            search.best = dict(best.configuration)
+            search.confirm(accepts=False)
+
+    def is_measured_within(self, point: Point) -> bool:
+        """Return True if the bytes and the error of a point are measured, and it keeps the tolerance."""
+        return point.float_bytes is not None and point.error <= self.options.tolerance
 
     def is_worse(self, point: Point) -> bool:
         """Return True if another point is at least as good in error and in measured bytes."""
@@ -380,8 +399,18 @@ class Tuner:
             outcome = tuned.outcomes.get(tuned.key_of(self.search.best))
             if outcome is not None and self.search.holds(outcome):
                 contents = tuned.make_contents(self.search.best)
+                known = next((p for p in points if p.contents == contents), None)
+                if known is not None:
+                    known.labels.append(NARROWED)
+                    return self.make_result(points)
                 points = [*points, Point([NARROWED], dict(self.search.best), outcome.error, "", outcome.name,
                                          contents=contents, input_count=outcome.input_count)]  # fmt: skip
+        return self.make_result(points)
+
+    def make_result(self, points: Sequence[Point]) -> Tuning:
+        """Return what was found, with some points."""
+        tuned = self.tuned
+        assert tuned is not None
         refusals = explain_refusals(tuned, self.search) if self.search is not None else ()
         return Tuning.make(tuned, points, refusals, self.widening, self.ended)
 

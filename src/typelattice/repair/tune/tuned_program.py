@@ -14,6 +14,7 @@ from typing import Any
 
 from typelattice.base.disk.journal import Journal
 from typelattice.base.workers.pool import LocalPool, WorkerPool, connect_cluster
+from typelattice.repair.copies.kept_values import describe_unread_values
 from typelattice.repair.copies.program_to_run import ProgramToRun, TunedInput
 from typelattice.repair.copies.source import FixError, open_source
 from typelattice.repair.patch.workspace import FailedRun, Workspace
@@ -22,8 +23,8 @@ from typelattice.repair.tune.error_measure import MeasuredError
 from typelattice.repair.tune.libraries import tuned_library
 from typelattice.repair.tune.loop_links import link_loops
 from typelattice.repair.tune.observed_run import ObservedRun
-from typelattice.repair.tune.place_edits import edit_source, needs_edit, widest, width_of
-from typelattice.repair.tune.places import Place, PlaceSearch, UntunedPlace
+from typelattice.repair.tune.place_edits import NO_CASTS, edit_source, needs_edit, needs_pin, widest, width_of
+from typelattice.repair.tune.places import Place, PlaceSearch, UntunedPlace, find_alias, find_node
 from typelattice.repair.tune.site_graph import SiteGraph
 from typelattice.repair.tune.trial import (
     OBSERVED_RUN_MODULE,
@@ -46,6 +47,7 @@ from typelattice.repair.tune.tuned_run import METRIC_NAME, RESULT_NAME
 from typelattice.tracing.source.source_file import SourceFile
 
 WIDE_DTYPE = "float64"
+Containers = Sequence[tuple[Place, frozenset[int]]]  # objects of several, with the sites of their parameters
 OWN_MODULES = (TUNED_RUN_MODULE, OBSERVED_RUN_MODULE, "typelattice.tracing.rewrite.syntax_tree")
 
 
@@ -66,6 +68,7 @@ class TunedProgram:
     setup: TrialSetup
     worker: TrialWorker
     noise: MeasuredError
+    containers: Containers = ()
     notes: list[str] = field(default_factory=list)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     configurations: dict[str, Configuration] = field(default_factory=dict)
@@ -95,7 +98,7 @@ class TunedProgram:
 
     def make_contents(self, configuration: Configuration) -> Contents:
         """Return the content of each file that a configuration changes, by its path in the copied folder."""
-        return make_contents(self.workspace, self.sources, configuration)
+        return make_contents(self.workspace, self.sources, configuration, self.graph, self.containers)
 
     def key_of(self, configuration: Configuration) -> str:
         """Return the text by which the journal knows a configuration."""
@@ -187,12 +190,14 @@ def prepare(
     seeded = tuple(name for library in libraries for name in library.seeded_functions)
     runner.tuned = replace(runner.tuned, seeded_functions=seeded)
     if workspace.preloaded_modules and all(library.forks_after_import for library in libraries):
-        workspace.preloaded_modules += tuple(library.module for library in libraries)
+        workspace.preloaded_modules += observed.modules
     sources, unread = open_sources(workspace, observed)
     link_loops(observed.sites, sources)
     names = find_result_names(workspace, options, own, sources)
+    runner.tuned = replace(runner.tuned, kept_names=names)
     search = PlaceSearch(observed.sites, sources, workspace.program.function, parameters)
     places = search.find_places()
+    containers = tuple(search.list_containers())
     if not places:
         raise TuneError(
             "no place decides the dtype of a float array in the files that may change; "
@@ -207,7 +212,8 @@ def prepare(
     setup = TrialSetup(
         program_to_run, workspace.limits, inputs, runner.tuned, options.measure, options.tolerance,
         own_dtypes,
-        names, make_contents(workspace, sources, wide), environment, workspace.preloaded_modules,
+        names, make_contents(workspace, sources, wide, SiteGraph(observed.sites, places), containers),
+        environment, workspace.preloaded_modules,
     )  # fmt: skip
     check_results(own, names, options)
     workspace.doing = "the program in float64"
@@ -221,9 +227,10 @@ def prepare(
     noise = compare_results(truths[0], again, setup)
     program = TunedProgram(
         workspace, options, inputs, parameters, observed, own, names, sources, places,
-        [*search.untuned, *unread], setup, worker, noise,
+        [*search.untuned, *unread], setup, worker, noise, containers,
     )  # fmt: skip
     check_noise(program)
+    program.notes += describe_unread_values(choose_results(own, names))
     if len(inputs) > 1 and all(same_values(truths[0], each, setup) for each in truths[1:]):
         program.notes.append("the other inputs give the same results as the first: nothing depends on them")
     return program
@@ -285,7 +292,7 @@ def find_result_names(
             raise TuneError(f"the program binds no number to {name}; name one that it binds: --results NAME")
     if options.results:
         return options.results
-    if choose_results(own, ()):
+    if any(value.numbers for value in choose_results(own, ()).values()):
         return ()
     source = sources.get(workspace.program.target)
     return unread_names(source.tree, bound) if source is not None else tuple(sorted(bound))
@@ -318,16 +325,69 @@ def open_sources(
 
 
 def make_contents(
-    workspace: Workspace, sources: Mapping[str, SourceFile], configuration: Configuration
+    workspace: Workspace,
+    sources: Mapping[str, SourceFile],
+    configuration: Configuration,
+    graph: SiteGraph,
+    containers: Containers,
 ) -> dict[str, bytes]:
     """Return the content of each file that a configuration changes, by its path in the copied folder."""
     found: dict[str, bytes] = {}
+    written = merge_members(configuration, graph, containers)
+    is_changed = any(needs_edit(place, dtype) for place, dtype in written.items())
+    casts = list_argument_casts(sources, configuration, graph)
     for file, source in sources.items():
         choices = {
-            place: dtype for place, dtype in configuration.items()
-            if place.file == file and needs_edit(place, dtype)
+            place: dtype for place, dtype in written.items()
+            if place.file == file and (needs_edit(place, dtype) or (is_changed and needs_pin(place)))
         }  # fmt: skip
-        if choices:
+        if choices or file in casts:
             name = str(Path(file).relative_to(workspace.program.copy_folder))
-            found[name] = edit_source(source, choices)
+            found[name] = edit_source(source, choices, casts.get(file, NO_CASTS))
+    return found
+
+
+def merge_members(
+    configuration: Configuration, graph: SiteGraph, containers: Containers
+) -> Configuration:
+    """Write one cast of a whole object where all its parameters have the same new dtype: `MLP().to(...)`."""
+    found, held = dict(configuration), set[int]()
+    for container, members in containers:
+        places = {graph.find_place_of_parameter(number) for number in members}
+        known = [place for place in places if place is not None and place in found]
+        dtypes = {found[place] for place in known}
+        others = (m for each, m in containers if each is not container and not m <= members)
+        if len(known) == len(places) and len(dtypes) == 1 and not any(members & m for m in others):
+            (dtype,) = dtypes
+            if all(needs_edit(place, dtype) for place in known) and not members & held:
+                held |= members
+                found = {place: d for place, d in found.items() if place not in places}
+                found[container] = dtype
+    return found
+
+
+def list_argument_casts(
+    sources: Mapping[str, SourceFile], configuration: Configuration, graph: SiteGraph
+) -> dict[str, dict[tuple[int, int], str]]:
+    """Return the casts of arguments that objects with other parameters get, by file and span."""
+    found: dict[str, dict[tuple[int, int], str]] = {}
+    for site, key, dtype in graph.find_argument_casts(configuration):
+        source, library = sources.get(site.file), tuned_library(site.library)
+        node = find_node(source, site) if source is not None else None
+        if source is None or library is None or not isinstance(node, ast.Call):
+            continue
+        if isinstance(key, int):
+            argument = node.args[key] if key < len(node.args) else None
+        else:
+            argument = next((k.value for k in node.keywords if k.arg == key), None)
+        alias = find_alias(source, library)
+        if argument is None or isinstance(argument, ast.Starred):
+            continue
+        if isinstance(node.func, (ast.Name, ast.Attribute)) and site.has_weight:
+            text = f"{source.text(node.func)}.weight.dtype"
+        elif alias:
+            text = f"{alias}.{dtype}"
+        else:
+            continue
+        found.setdefault(site.file, {})[source.find_span(argument)] = library.cast.format(text)
     return found

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from typelattice.repair.copies.kept_values import (
+    KeptValue,
     is_array,
     list_bound_values,
     list_file_states,
@@ -55,8 +56,21 @@ def main(program_file: str, result_file: str) -> None:
     if tuned.metric:
         values = list_bound_values({METRIC_NAME: compute_metric(tuned.metric, found_metric, names)})
     else:
-        values = {**list_bound_values(names), **list_saved_values(todo.copy_folder, files)}
+        kept = names if tuned.kept_names is None else {n: names[n] for n in tuned.kept_names if n in names}
+        saved = list_saved_values(todo.copy_folder, files)
+        values = {**list_bound_values(kept), **saved, **mark_unread_files(todo.copy_folder, files, saved)}
     Path(result_file).write_bytes(pickle.dumps(MeasuredRun(seconds, peak, values)))
+
+
+def mark_unread_files(
+    root: Path, old_states: Mapping[str, tuple[int, int]], saved: Mapping[str, KeptValue]
+) -> dict[str, KeptValue]:
+    """Return a value without numbers for each file that the run has saved and nobody can read."""
+    names = (
+        f"the file {Path(path).relative_to(root).as_posix()}"
+        for path, state in list_file_states(root).items() if old_states.get(path) != state
+    )  # fmt: skip
+    return {n: KeptValue("", (), 0) for n in names if not any(key.startswith(n) for key in saved)}
 
 
 def compute_metric(name: str, function: object, names: Mapping[str, Any]) -> object:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from math import ceil, inf
 from pathlib import Path
 
 from typelattice.core.dtypes.dtypes import DTYPES, real_part_dtype
 from typelattice.repair.tune.configuration_search import ConfigurationSearch, Refusal
-from typelattice.repair.tune.operation_sites import ABSORPTION, CANCELLATION, OVERFLOW
+from typelattice.repair.tune.operation_sites import ABSORPTION, CANCELLATION, LOST_UPDATES, OVERFLOW
 from typelattice.repair.tune.place_edits import width_of
 from typelattice.repair.tune.places import ACCUMULATED, NUMBER, Place
 from typelattice.repair.tune.site_graph import FoundLoss, severity
 from typelattice.repair.tune.tuned_program import TunedProgram
+
+NUMBER_PART_PATTERN = re.compile(r"(?<![^.])\d+(?=\.)")  # of a name such as `blocks.3.weight`
+MAX_NAMES = 4  # of parameters that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,8 @@ def explain_refusal(tuned: TunedProgram, refusal: Refusal, place: Place, now: st
             worst.loss.sort,
         )
     return WideLine(
-        original_path(tuned, place.file), place.line, place.text, place.dtype_at(now), place.dtype_at(target),
+        original_path(tuned, place.file), place.line, name_place(place),
+        place.dtype_at(now), place.dtype_at(target),
         None if outcome.error == inf else outcome.error, outcome.reason, reason,
         original_path(tuned, at.file) if at is not None else None, at.line if at is not None else 0, sort,
     )  # fmt: skip
@@ -84,6 +89,9 @@ def describe_loss(found: FoundLoss, dtype: str, place: Place, now: str) -> str:
         return f"overflow: {name} is not finite in {dtype}"
     if loss.sort == CANCELLATION:
         return f"cancellation: {name} loses {loss.figure:.1f} of the {digits_of(dtype)} digits of {dtype}"
+    if loss.sort == LOST_UPDATES:
+        share = f"{loss.figure:.0%} of the updates of a step change nothing"
+        return f"absorption: {share} in {dtype}: keep {now}"
     if loss.sort == ABSORPTION:
         is_sum = name in ("sum", "mean", "cumsum")
         terms = f"{name} of {site.operand_size:,} terms" if is_sum else f"{name}, run {site.count:,} times,"
@@ -92,6 +100,15 @@ def describe_loss(found: FoundLoss, dtype: str, place: Place, now: str) -> str:
         )
         return f"absorption: {terms} in {dtype} sticks at {loss.figure:,.5g}{advice}"
     return f"rounding: {name} has a relative error of {loss.error:.1e} in {dtype}"
+
+
+def name_place(place: Place) -> str:
+    """Return the text of a place, with the names of the parameters that it makes."""
+    if not place.names:
+        return place.text
+    names = list(dict.fromkeys(NUMBER_PART_PATTERN.sub("*", name) for name in place.names))
+    shown = names if len(place.names) > MAX_NAMES else list(place.names)
+    return f"{place.text} ({', '.join(shown[:MAX_NAMES])}{', ...' if len(shown) > MAX_NAMES else ''})"
 
 
 def digits_of(dtype: str) -> int:

@@ -98,6 +98,26 @@ class ValueChecks:
             with checks.without_warnings():
                 self.check_plain_call(witness, checks, *plain, result)
 
+    def observe_call(
+        self,
+        witness: ValueWitness,
+        function: Any,
+        name: str,
+        operands: Sequence[Any],
+        keywords: Mapping[str, Any],
+        result: Any,
+    ) -> None:
+        """Check a call that has returned an array."""
+        self.observe_operation(witness, name, operands, keywords, result)
+
+    def observe_part(self, array: Any, part: Any) -> None:
+        """Take note of a part of an array, or of an attribute such as `x.T`. These lose no values."""
+
+    def observe_other_result(
+        self, witness: ValueWitness, function: Any, arguments: Sequence[Any], result: Any
+    ) -> None:
+        """Take note of a call that has returned no array, but an object that may hold some, or nothing."""
+
     def check_plain_call(
         self,
         witness: ValueWitness,
@@ -228,12 +248,27 @@ def check_call(witness: ValueWitness, function: Any, *arguments_and_result: Any)
     elif witness.array_kinds[type(owner)] is not None:
         name = name.lstrip("_")  # JAX's method sum is called _sum
         operands = [owner, *operands]
-    witness.recorder.value_checks.observe_operation(witness, name, operands, named, result)
+    witness.recorder.value_checks.observe_call(witness, function, name, operands, named, result)
+
+
+def check_item(witness: ValueWitness, array: Any, index: Any, result: Any) -> None:
+    """Take note of a part of an array."""
+    check_attribute(witness, array, result)
+
+
+def check_attribute(witness: ValueWitness, array: Any, result: Any) -> None:
+    """Take note of an attribute that is an array, such as `x.T`."""
+    kinds = witness.array_kinds
+    if kinds[type(result)] is not None and kinds[type(array)] is not None:
+        witness.recorder.value_checks.observe_part(array, result)
 
 
 def check_other_result(witness: ValueWitness, function: Any, *arguments_and_result: Any) -> None:
     """Check a call that returns no array: count the arrays in its result, or note that it may write."""
     *given, result = arguments_and_result
+    witness.recorder.value_checks.observe_other_result(
+        witness, function, witness.operation.list_arguments(tuple(given)), result
+    )
     if holds_results(type(result)):
         reason = SEVERAL_RESULTS if witness.is_of_library(function) else OTHER_PACKAGE
         for x in witness.list_results(result):
@@ -330,6 +365,8 @@ class ValueWitness(Witness):
     record_binary = checking_method(check_binary, Witness.record_binary)
     record_unary = checking_method(check_unary, Witness.record_unary)
     record_in_place = checking_method(check_in_place, Witness.record_in_place)
+    record_item = checking_method(check_item, Witness.record_item)
+    record_attribute = checking_method(check_attribute, Witness.record_attribute)
     record_assignment = checking_method(check_assignment, Witness.record_assignment, 0)
     record_assignment_to = checking_method(check_assignment, Witness.record_assignment_to)
     record_call_0 = checking_method(check_call, Witness.record_call_0)

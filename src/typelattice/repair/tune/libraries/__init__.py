@@ -10,6 +10,7 @@ A file has these keys. Several names are separated by spaces.
 - `after_cast`: keywords of a creation that its cast result must have, each with the method that is written.
 - `draws`: functions that draw random numbers. Another dtype draws other numbers, so these are cast
   afterwards. `draw_keyword` then keeps the dtype of the draw itself, if the library could choose another.
+- `like_draws`: functions that draw in the dtype of another array, unless the keyword `dtype` says otherwise.
 - `seeded_functions`: functions whose first argument is a seed.
 - `agreeing_operations`: operations that refuse operands of different dtypes.
 - `wide_environment`: variables of the environment without which the library has no float64.
@@ -39,6 +40,7 @@ class TunedLibrary:
     accumulators: Mapping[str, str]
     draws: frozenset[str]
     draw_keyword: str
+    like_draws: frozenset[str]
     seeded_functions: tuple[str, ...]
     agreeing_operations: frozenset[str]
     wide_environment: Mapping[str, str]
@@ -66,6 +68,7 @@ def tuned_library(name: str) -> TunedLibrary | None:
         accumulators,
         frozenset(data["draws"].split()),
         data["draw_keyword"],
+        frozenset(data["like_draws"].split()),
         tuple(data["seeded_functions"].split()),
         frozenset(data["agreeing_operations"].split()),
         data["wide_environment"],

@@ -248,3 +248,11 @@ def test_an_input_in_quotes_is_a_text() -> None:
     text = "def f(x, mode):\n    return x if mode == 'narrow' else x * 1.0"
     for mode, dtype in (("'narrow'", "int8"), ('"wide"', "float64")):
         assert str(tl.program(text, x="int8[4]", mode=mode).under("numpy").dtype) == dtype
+
+
+def test_a_dictionary_that_an_unread_line_changes_gives_no_arguments() -> None:
+    text = "import torch, foo\ndef f(x, **k):\n    k.setdefault('dtype', foo.bar())\n    return torch.tensor(x, **k)"
+    with pytest.raises(tl.ProgramError, match="foo.bar is of another package"):
+        tl.program(text, x="float64[3]")
+    text = text.replace("foo.bar()", "torch.get_default_dtype()")
+    assert str(tl.program(text, x="float64[3]").under("torch").dtype) == "float32"

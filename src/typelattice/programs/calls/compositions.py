@@ -36,7 +36,7 @@ from typelattice.programs.calls.multiple_results import (
 )
 from typelattice.programs.calls.program_builder import ProgramBuilder
 from typelattice.programs.calls.program_inputs import read_input
-from typelattice.programs.calls.steps import Argument, Excerpt, NamedDType, Ref, yield_leaves
+from typelattice.programs.calls.steps import Argument, DTypeOf, Excerpt, NamedDType, Ref, yield_leaves
 
 SHAPE_BY_WORD: Mapping[str, Shape] = {"zero_d": (), "flat": (None,)}  # shapes that a row may state
 PYTHON_TYPE_BY_WORD: Mapping[str, type] = {"bool": bool, "int": int, "float": float}  # of a number
@@ -214,6 +214,8 @@ class _ResultBuilder:
                 return NamedDType(name)
             case ast.Attribute(value=of, attr=attribute):
                 array = builder.ensure_ref(excerpt, self.find_value(of))
+                if attribute == "dtype":
+                    return DTypeOf(array.step)
                 return read_attribute(builder, excerpt, attribute, array)
             case ast.Subscript(value=of, slice=ast.Constant(value=int(i))):
                 items = self.find_value(of)

@@ -160,6 +160,7 @@ def read_keywords(reader: SourceReader, node: ast.Call, scope: Scope) -> Reading
             raise given.error
         if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
             raise reader.error(node, f"it is {STAR_MESSAGE}")
+        reader.check_items(given)
         if {*found} & {*given}:
             raise reader.error(node, "a name is given twice; give it once")
         found |= given

@@ -251,8 +251,9 @@ def test_an_input_in_quotes_is_a_text() -> None:
 
 
 def test_a_dictionary_that_an_unread_line_changes_gives_no_arguments() -> None:
-    text = "import torch, foo\ndef f(x, **k):\n    k.setdefault('dtype', foo.bar())\n    return torch.tensor(x, **k)"
-    with pytest.raises(tl.ProgramError, match="foo.bar is of another package"):
+    lines = "k.setdefault('dtype', foo.bar())\n    return torch.tensor(x, **k)"
+    text = f"import torch, foo\ndef f(x, **k):\n    {lines}"
+    with pytest.raises(tl.ProgramError, match=r"foo\.bar is of another package"):
         tl.program(text, x="float64[3]")
     text = text.replace("foo.bar()", "torch.get_default_dtype()")
     assert str(tl.program(text, x="float64[3]").under("torch").dtype) == "float32"

@@ -178,6 +178,7 @@ def test_an_error_before_a_module_runs_is_the_programs_own(tmp_path: Path, name:
         (("--why", "brokn.py:1", "s.py"), "'brokn.py' in the project of 's.py' (did you mean broken.py?)"),
         (("brokn.py",), "'brokn.py': No such file or directory (did you mean broken.py?); give the path"),
         (("-m", "brokn"), "typelattice: there is no module brokn (did you mean broken?); install it"),
+        (("--package", "nmpy", "s.py"), "no package 'nmpy' was found (did you mean numpy?)"),
         (("--json", "no/where.json", "s.py"), "no/where.json"),
         (("",), "cannot read '': it is no path"),
         (("--json", "", "s.py"), "cannot write '': it is no path"),

@@ -125,3 +125,17 @@ def test_a_model_is_cast_in_one_place(tune_script: Tune) -> None:
     patch = tuning.diff(tuning.narrowed.number)
     assert "+net = Net().to(torch.bfloat16)" in patch, patch
     assert "nn.Linear(8, 16).to" not in patch
+
+
+def test_a_cluster_tries_the_configurations(tune_script: Tune) -> None:
+    """The tasks of its scheduler change state while the program is tuned."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        script = "import numpy as np\nx = np.linspace(0, 1, 200)\nprint(np.exp(x).sum())\n"
+        found = tune_script(script, 1e-3, scheduler=cluster.scheduler_address, seconds=60)
+        assert client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter) > 0
+    assert found.narrowed is not None
+    assert found.run_count > 1

@@ -1,13 +1,17 @@
-"""Places such as `file.py:12` on a command line, checked before the program runs."""
+"""Places such as `file.py:12`, and packages, on a command line, checked before the program runs."""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from itertools import islice
+from pkgutil import iter_modules
 
-from typelattice.base.errors.error_texts import quote_short
+from typelattice.base.errors.error_texts import quote_short, spelling_hint
 from typelattice.tracing.entry_points.script import ScriptError, find_project, hint_at_file
 
 PLACE_PATTERN = re.compile(r"(?P<file>.+):\d{1,9}")
@@ -31,6 +35,22 @@ def check_places(places: Iterable[str], script: str, module: str | None, package
             near = hint_at_file(file, [*dict.fromkeys(map(os.path.basename, files))])
             what = f"there is no file {quote_short(file)} in the project of {quote_short(script)}{near}"
             raise ScriptError(f"{what}; name a file of it, or follow its package with --package")
+
+
+def check_packages(packages: Iterable[str], script: str) -> None:
+    """Raise ScriptError if a package cannot be found, and its name is near to one that can.
+
+    A program may find packages where we do not look, so any other name is left to it.
+    """
+    folder = os.path.dirname(os.path.abspath(script))
+    for package in packages:
+        top = package.partition(".")[0]
+        if not top.isidentifier() or find_spec(top) is not None or PathFinder.find_spec(top, [folder]):
+            continue
+        near = spelling_hint(top, {each.name for each in iter_modules([folder, *sys.path])})
+        if near:
+            what = f"no package {quote_short(package)} was found{near}"
+            raise ScriptError(f"{what}; name it as an import does, or add its folder to PYTHONPATH")
 
 
 def _yield_sources(folder: str) -> Iterator[str]:

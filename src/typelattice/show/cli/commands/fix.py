@@ -114,7 +114,7 @@ def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     """Search for the patch of a script, a module or tests, by the options and pyproject.toml."""
     from typelattice.repair.copies.progress import Progress
     from typelattice.repair.patch.patch_search import find_current_folder, fix_script, fix_tests, make_limits
-    from typelattice.tracing.entry_points.named_places import check_places
+    from typelattice.tracing.entry_points.named_places import check_packages, check_places
     from typelattice.tracing.entry_points.pyproject_settings import read_settings
 
     settings = read_settings(find_current_folder())
@@ -122,6 +122,7 @@ def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     like = args.like or (None if args.to else settings.like)
     tolerance = settings.tolerance if args.tolerance is None else args.tolerance
     goal = args.to or settings.to, like, tolerance
+    check_packages(packages, target)
     limits, progress = make_limits(args.seconds, args.allow_writes), Progress(sys.stderr)
     if target != "pytest":
         check_places(filter(None, [args.only]), target, args.module, packages)

@@ -34,6 +34,7 @@ def run(args: Namespace) -> Paragraphs:
     from typelattice.base.rendering.terminal_output import terminal_layout
     from typelattice.repair.port.port_report import write_port_report
     from typelattice.repair.port.port_script import port_script
+    from typelattice.tracing.entry_points.named_places import check_packages
     from typelattice.tracing.entry_points.script import find_project
     from typelattice.tracing.run_data.release_difference import DTYPE_ALONE
 
@@ -42,6 +43,7 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError("port: give a script, or -m and a module; see typelattice port --help")
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
     as_module = args.module is not None or target == TEST_RUNNER
+    check_packages(args.package, target)
     project = "" if args.only_script else find_project(target, as_module)
     with raise_on_interrupt(args.ends_process):
         report = port_script(target, argv, args.package, as_module, project)

@@ -123,7 +123,7 @@ def run(args: Namespace) -> Paragraphs:
 
     If standard error is closed, use standard output.
     """
-    from typelattice.tracing.entry_points.named_places import check_places
+    from typelattice.tracing.entry_points.named_places import check_packages, check_places
     from typelattice.tracing.entry_points.pyproject_settings import read_settings
     from typelattice.tracing.entry_points.script import find_project, run_script, run_script_to_exit
 
@@ -139,6 +139,7 @@ def run(args: Namespace) -> Paragraphs:
     settings = read_settings(Path.cwd())
     packages = args.package or settings.packages
     check_places(args.why, "".join(command[:1]), args.module, packages)
+    check_packages(packages, "" if args.module else "".join(command[:1]))
     systems = [tl.system(which) for which in args.system or settings.systems]
     for file in (args.json, args.output, args.summary):
         if file is not None:

@@ -113,7 +113,7 @@ def _read_lengths(call: FunctionCall, lengths: Argument) -> Shape | None:
     found: Shape | None = plain_axes(lengths)
     if found is None:
         parts = lengths if isinstance(lengths, tuple) else (lengths,)
-        if all(isinstance(x, Ref) or plain_axes(x) is not None for x in parts):
+        if all(_may_be_length(call, x) for x in parts):
             found = _read_unknown_lengths(call, parts)
             if found is None:
                 return None
@@ -122,6 +122,14 @@ def _read_lengths(call: FunctionCall, lengths: Argument) -> Shape | None:
     if call.builder.find_observed_operand:
         return None
     raise call.excerpt.error("it takes a shape, such as (2, 3); give that")
+
+
+def _may_be_length(call: FunctionCall, x: Argument) -> bool:
+    """Return True for a known length, and for an array unless its dtype is known and no integer."""
+    if not isinstance(x, Ref):
+        return plain_axes(x) is not None
+    dtype = call.builder.dtype_of(x)
+    return dtype is None or dtype.kind in (Kind.SIGNED, Kind.UNSIGNED)
 
 
 def _read_unknown_lengths(call: FunctionCall, parts: Sequence[Argument]) -> Shape | None:

@@ -157,7 +157,7 @@ def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
     composed = (
         None
         if builder.find_observed_operand
-        else find_composition(call.name, library, call.args, call.keywords, builder.is_scalar)
+        else find_composition(call.name, library, call.args, call.keywords, builder.is_number_of_source)
     )
     if composed is not None:
         return add_composition(builder, call.excerpt, *composed, _call_composed, _call_named)

@@ -127,7 +127,7 @@ def find_object_call(
 
     `call` has the arguments of the call, and the others are those that made the object.
     """
-    is_number = call.builder.is_scalar
+    is_number = call.builder.is_number_of_source
     for row in _find_rows(call.name, call.library):
         made = row.bind_arguments(object_args, object_keywords, is_number, row.object_signature)
         bound = row.bind_arguments(call.args, call.keywords, is_number)

@@ -172,6 +172,13 @@ class ProgramBuilder:
             else isinstance(argument, (bool, int, float, complex))
         )
 
+    def is_number_of_source(self, argument: Argument) -> bool:
+        """Return True for a Python number of the source, and not for a literal of a library, `pl.lit(1)`."""
+        step = self.steps[argument.step] if isinstance(argument, Ref) else None
+        given = step.fixed_result if isinstance(step, Opaque) else None
+        is_literal = isinstance(given, Operand) and given.value is not None
+        return self.is_scalar(argument) and not is_literal
+
     def shape_of(self, argument: Argument) -> Shape | None:
         """Return the shape of a step's result. A plain value has no dimensions."""
         return self.steps[argument.step].shape if isinstance(argument, Ref) else ()

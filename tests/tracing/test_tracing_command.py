@@ -244,8 +244,8 @@ def test_whatever_a_script_does_to_its_process_the_report_comes_and_the_run_is_w
 
 def test_a_package_of_which_nothing_was_imported_is_named(tmp_path: Path) -> None:
     write(tmp_path, "s", SCRIPT)
-    done = command(tmp_path, "--package", "mypackage", "s.py")
-    said = "not followed: mypackage: no module of it was imported, so that nothing of it was checked; give"
+    done = command(tmp_path, "--package", "zzqqxx", "s.py")
+    said = "not followed: zzqqxx: no module of it was imported, so that nothing of it was checked; give"
     assert f"{said} its name as an import does" in " ".join(done.stderr.split())
     assert done.returncode == 0
 

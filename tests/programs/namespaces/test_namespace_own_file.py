@@ -141,3 +141,22 @@ def test_assignments_follow_the_rules_for_casts() -> None:
     x = xp.zeros(3, dtype="int8")
     x[:] = xp.asarray([0.25, 1e9, -3.75], dtype="float32")
     assert x.bare.tolist() == [1, 127, -3]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *("xp.concat([x, x])", "xp.stack([x, x])", "xp.flip(x)", "xp.sort(x)", "xp.where(x > 2, x, x)"),
+        *("xp.clip(x)", "xp.clip(x, 1, 9)", "xp.roll(x, 1)", "xp.tile(x, (2,))", "xp.take(x, xp.asarray([0]))"),
+        *("xp.reshape(x, (1, 3))", "xp.max(x)", "xp.maximum(x, x)"),
+    ],
+)
+def test_a_result_has_the_values_of_the_dtype_that_its_rule_gives(call: str) -> None:
+    names = "concat, stack, flip, sort, where, clip, roll, tile, take, reshape, max, maximum"
+    head = 'name = "narrow"\norder = "b; u4, u8 -> i32 -> f32"\ndefaults = { int = "i32", float = "f32" }'
+    system = parse(f'{head}\n[ops]\n"{names}".gives = "u4"')
+    xp = tl.namespace(system, np)
+    x = xp.asarray([200, 3, 120], dtype="uint8")
+    made = eval(call, {"xp": xp, "x": x})
+    assert made.dtype == tl.dtype("uint4")
+    assert made.bare.dtype.name == "uint4"

@@ -219,7 +219,8 @@ def clip_maker(context: NamespaceContext, op_name: str) -> NamespaceFunction:
         given = [b for b in (x, low, high) if b is not None]
         p = context.recipes.promote(op_name, context.convert_operands(given))
         if len(given) == 1:
-            return context.wrap(library.asarray(x._data, copy=True), p.result, p.weak)
+            out = library.asarray(x._data, copy=True)
+            return context.wrap(library.cast(out, library.native_dtype(p.result)), p.result, p.weak)
         if context.recipes.is_own_system:
             out = context.try_uncast(p, library.uncast_function(op_name, zero_d=False), x, low, high)
             if out is not None:

@@ -346,9 +346,8 @@ class NamespaceContext:
         """Cast a list of arrays to their common dtype, and call the library's function on the list."""
         p = self.recipes.promote(op_name, self.convert_operands(arrays))
         cast = [self.recipes.cast(x._data, p.arithmetic_dtype) for x in arrays]
-        return self.wrap(
-            self.call_library(p, self.library.find_function(op_name), cast, **options), p.result, p.weak
-        )
+        out = self.call_library(p, self.library.find_function(op_name), cast, **options)
+        return self.wrap(self.library.cast(out, self.library.native_dtype(p.result)), p.result, p.weak)
 
     def call_library(
         self, promotion: Promotion, function: Callable[..., Any], *args: Any, **options: Any

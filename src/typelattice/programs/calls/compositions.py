@@ -28,6 +28,7 @@ from typelattice.core.system_files.reader import system
 from typelattice.core.system_files.system_text import systems
 from typelattice.programs.calls.attributes import read_attribute
 from typelattice.programs.calls.call_tables import ParameterRow, Signature
+from typelattice.programs.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.programs.calls.function_call import FunctionCall
 from typelattice.programs.calls.multiple_results import (
     INNER_CALL_STANDS_FOR,
@@ -39,8 +40,7 @@ from typelattice.programs.calls.program_inputs import read_input
 from typelattice.programs.calls.steps import Argument, DTypeOf, Excerpt, NamedDType, Ref, yield_leaves
 
 SHAPE_BY_WORD: Mapping[str, Shape] = {"zero_d": (), "flat": (None,)}  # shapes that a row may state
-PYTHON_TYPE_BY_WORD: Mapping[str, type] = {"bool": bool, "int": int, "float": float}  # of a number
-CONVERSIONS = ("literal", "leaves", *SHAPE_BY_WORD, *PYTHON_TYPE_BY_WORD)  # words that convert one value
+CONVERSIONS = ("literal", "leaves", *SHAPE_BY_WORD, *PYTHON_TYPE_BY_NAME)  # words that convert one value
 CallAdder = Callable[[FunctionCall], "Argument | MultipleResults"]
 
 
@@ -270,8 +270,8 @@ class _ResultBuilder:
             return ref
         if word == "leaves":
             return tuple(yield_leaves(value))
-        if word in PYTHON_TYPE_BY_WORD:
-            number = scalar_operand(KIND_BY_PYTHON_TYPE[PYTHON_TYPE_BY_WORD[word]])
+        if word in PYTHON_TYPE_BY_NAME:
+            number = scalar_operand(KIND_BY_PYTHON_TYPE[PYTHON_TYPE_BY_NAME[word]])
             inputs = (value.step,) if isinstance(value, Ref) else ()
             return builder.add_opaque(excerpt, function, number, inputs, ())
         if not isinstance(value, (bool, int, float, complex)):

@@ -45,7 +45,9 @@ def check_packages(packages: Iterable[str], script: str) -> None:
     folder = os.path.dirname(os.path.abspath(script))
     for package in packages:
         top = package.partition(".")[0]
-        if not top.isidentifier() or find_spec(top) is not None or PathFinder.find_spec(top, [folder]):
+        if not top.isidentifier() or top in sys.modules:  # such as __main__, which has no spec
+            continue
+        if find_spec(top) is not None or PathFinder.find_spec(top, [folder]) is not None:
             continue
         near = spelling_hint(top, {each.name for each in iter_modules([folder, *sys.path])})
         if near:

@@ -86,6 +86,7 @@ def set_items(
 ) -> Reading:
     """Set an item, or the items of a slice, of a list."""
     if reader.branches.find_unknown_length(items) is not None and not isinstance(at, Slice):
+        reader.leave_out_error(node, IndexError)
         reader.branches.will_change(items)
         add_sample(reader, node, items, value)
         return
@@ -95,6 +96,7 @@ def set_items(
         at = slice(at.start, at.stop, at.step)
     reader.branches.will_change(items)
     if isinstance(at, Ref):
+        reader.leave_out_error(node, IndexError)
         why = f"as the values of arrays decide which item is set: {reader.excerpt_of(node).text[:40]}"
         merge = partial(reader.branches.merge_values, reader.excerpt_of(node), why)
         items[:] = [merge(item, value) for item in items]

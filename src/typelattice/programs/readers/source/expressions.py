@@ -33,7 +33,6 @@ from typelattice.programs.readers.source.python_values import (
     ReadValue,
     Scope,
     UnknownValue,
-    take_unless_none,
 )
 from typelattice.programs.readers.source.readings import ITERATION_END, Reading, YieldedValue
 from typelattice.programs.readers.source.syntax_operators import (
@@ -92,7 +91,8 @@ def apply_operator(
 ) -> Reading:
     """Read the result of an operator: an object's own, a step, or a plain value for plain operands."""
     method = METHOD_BY_SYNTAX[syntax]
-    left, right = ({*x} if isinstance(x, KeysValue) else take_unless_none(x) for x in (left, right))
+    left, right = (reader.take_unless_none(node, x, TypeError) for x in (left, right))
+    left, right = ({*x} if isinstance(x, KeysValue) else x for x in (left, right))
     for instance, other, name in ((left, right, f"__{method}__"), (right, left, f"__r{method}__")):
         if isinstance(instance, InstanceValue) and (own := instance.of.find(name)) is not MISSING:
             found = yield reader.call(node, own, [instance, other], {}, scope)
@@ -782,7 +782,7 @@ def take_elements(
     """Read elements of an array, of a list or a dictionary, or of an object."""
     yield from ()
     at: Any = reader.known(key)
-    container = take_unless_none(container)
+    container = reader.take_unless_none(node, container, TypeError)
     is_decided = isinstance(at, Ref) and reader.builder.is_scalar(at)
     if isinstance(container, dict) and (is_decided or (isinstance(at, UnknownValue) and at.one_of)):
         return look_up_by_values(reader, node, container, at)

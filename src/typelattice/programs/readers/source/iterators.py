@@ -17,7 +17,6 @@ from typelattice.programs.readers.source.python_values import (
     ReadValue,
     Scope,
     UnknownValue,
-    take_unless_none,
 )
 from typelattice.programs.readers.source.readings import ITERATION_END, Reading, ReadingStack, YieldedValue
 from typelattice.programs.readers.source.syntax_reader import (
@@ -30,7 +29,7 @@ from typelattice.programs.readers.source.syntax_reader import (
 def read_iterator(reader: SourceReader, node: ast.AST, value: ReadValue) -> Reading:
     """Return the iterator of a value. Raises ProgramError if it has no items."""
     yield from ()
-    value = take_unless_none(value)
+    value = reader.take_unless_none(node, value, TypeError)
     known = reader.known(value) if not isinstance(value, (list, tuple)) else value
     match known:
         case IteratorValue():

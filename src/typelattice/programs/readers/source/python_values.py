@@ -369,14 +369,6 @@ class UnknownValue:
     one_of: tuple[Any, ...] = ()
 
 
-def take_unless_none(value: ReadValue) -> ReadValue:
-    """Return what a value is that may be None, where Python refuses None: it has no operators, no items."""
-    if not isinstance(value, UnknownValue):
-        return value
-    others = [x for x in value.one_of if x is not None]
-    return others[0] if len(others) == 1 else value
-
-
 def answer_or_unknown(ask: Callable[[], ReadValue]) -> ReadValue:
     """Return the answer to a question about a dtype. It is unknown if the values of arrays decide it."""
     try:

@@ -77,7 +77,6 @@ from typelattice.programs.readers.source.python_values import (
     UnknownValue,
     WrappedFunction,
     answer_or_unknown,
-    take_unless_none,
 )
 from typelattice.programs.readers.source.readings import ITERATION_END, Reading
 from typelattice.programs.readers.source.system_answers import SystemAnswers
@@ -230,6 +229,18 @@ class SourceReader:
         where = self.error(node, f"Python refuses it: {reason}; {remedy}")
         return RaisedError(type(error), tuple(error.args), where)
 
+    def take_unless_none(self, node: ast.AST, value: ReadValue, error: type[BaseException]) -> ReadValue:
+        """Return what a value is that may be None, where Python raises an error for None.
+
+        None has no operators, no items and no attributes. The error is left to the `try` around it.
+        """
+        one_of: Sequence[ReadValue] = value.one_of if isinstance(value, UnknownValue) else ()
+        others = [x for x in one_of if x is not None]
+        if len(others) != 1:
+            return value
+        self.leave_out_error(node, error)
+        return others[0]
+
     def leave_out_error(
         self, node: ast.AST, error: RaisedError | type[BaseException], contents: Contents | None = None
     ) -> None:
@@ -373,7 +384,7 @@ class SourceReader:
     def read_attribute(self, node: ast.AST, value: ReadValue, name: str, scope: Scope) -> Reading:
         """Read an attribute of an array, a dtype, a library, an object, a class or a container."""
         yield from ()
-        match value := take_unless_none(value):
+        match value := self.take_unless_none(node, value, AttributeError):
             case UnknownValue(error=error):
                 raise error
             case DottedName():

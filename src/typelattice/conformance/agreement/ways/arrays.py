@@ -18,7 +18,7 @@ from typelattice.programs.namespaces.namespace import namespace
 from typelattice.programs.program.program import Program
 
 COMPUTING_LIBRARY = "numpy"
-FIELDS_OF_RESULTS = ("gives", "accumulates", "weak_result", "overflow")  # of the rules of an operation
+FIELDS_OF_RESULTS = ("gives", "joins_of_pairs", "accumulates", "weak_result", "overflow")  # of operations
 UNSAID = "unsaid"  # a system need not say what becomes of a number out of range
 OTHER_VALUES = " with other values than the namespace"
 NEEDED_MODULES = (COMPUTING_LIBRARY, "ml_dtypes")
@@ -80,9 +80,9 @@ class TypedGraph(Run):
         given = _drawn_arrays(self._xp, graph)
         try:
             values = _run(graph, self._xp, given)
-            own = {name: self._rules.asarray(x.bare) for name, x in given.items()}
+            own = {name: self._rules._context.wrap(x._data, x.dtype, x.weak) for name, x in given.items()}
             by_rules = _run(program, self._rules, own)
-        except Exception:  # a value that no array of a dtype holds, such as an index out of range
+        except (IndexError, ValueError):  # NumPy refuses the drawn values: an index, a power of integers
             return words
         for i, (x, expected) in enumerate(zip(values, by_rules, strict=True)):
             if not _is_same(x, expected):
@@ -138,7 +138,10 @@ def _make_inputs(xp: Any, program: Program, make: Callable[[tuple[int, ...], Any
 
 
 def _without_operand_rules(system: System) -> System:
-    """Return a system that takes all operands: the graph has cast them by the rules, which count once."""
+    """Return a system that takes all operands: the graph has cast them by the rules, which count once.
+
+    A pair that joins at a dtype of its own keeps it, since no other rule counts for its result.
+    """
     ops = {
         name: {field: value for field, value in said.items() if field.startswith(FIELDS_OF_RESULTS)}
         for name, said in system.ops.items()

@@ -195,6 +195,7 @@ def test_a_value_that_may_be_none_is_an_array_where_python_refuses_none(text: st
     [
         *("np.array(np.nonzero(x)).T", "np.concatenate(np.split(x, 2))", "np.array(np.meshgrid(x, x))"),
         *("np.stack(np.meshgrid(x, x)[:1])", "np.array(np.divmod(x, 2))"),
+        *("x[np.nonzero(x)]", "x.reshape(2, 2)[np.where(x.reshape(2, 2) > 1)]", "np.vstack(np.frexp(x))"),
         *("np.concatenate(np.array_split(x, 3))", "round(x.mean()) * x"),
         *("np.zeros(int(x[0]))", "np.ones((int(x[0]), 3))", "np.full((np.int32(2), 2), x[0])"),
         *("np.arange(int(x[3]))", "np.arange(x[0], x[3])", "np.linspace(float(x[0]), 1.0, 4)"),

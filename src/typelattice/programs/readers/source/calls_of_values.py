@@ -520,7 +520,7 @@ def read_arguments(
 
     def read(x: ReadValue, may_be_named: bool) -> Argument:
         if isinstance(x, MultipleResults):
-            x = list_results(reader, node, x)
+            x = reader.list_results(node, x)
         return reader.as_argument(node, read_named_dtype(x) if may_be_named else x)
 
     taken = [read(x, may_be_dtype(name, i)) for i, x in enumerate(args)]
@@ -530,15 +530,6 @@ def read_arguments(
         if not is_ignored_object(key, x)
     }
     return taken, said
-
-
-def list_results(reader: SourceReader, node: ast.AST, results: MultipleResults) -> list[ReadValue]:
-    """Return the results of a call as a list, of unknown length if nobody knows how many there are."""
-    if results.count is not None:
-        return [results[i] for i in range(results.count)]
-    found: list[ReadValue] = [results[0]]
-    reader.branches.mark_unknown_length(found, reader.excerpt_of(node), f"as {results.name} gives several")
-    return found
 
 
 def is_ignored_object(parameter: str, x: ReadValue) -> bool:

@@ -9,7 +9,12 @@ from typing import Any
 
 from typelattice.programs.calls.call_tables import NameSort, name_meaning
 from typelattice.programs.calls.steps import FUNCTION_OF_IN_PLACE, Argument, Ref, Slice
-from typelattice.programs.readers.source.expressions import apply_operator, assign_target, read_key
+from typelattice.programs.readers.source.expressions import (
+    apply_operator,
+    assign_target,
+    read_key,
+    read_results_as_key,
+)
 from typelattice.programs.readers.source.python_values import (
     MISSING,
     InstanceValue,
@@ -28,7 +33,7 @@ MAX_SAMPLES = 4  # of the items of a list of unknown length
 def assign_elements(reader: SourceReader, target: ast.Subscript, value: ReadValue, scope: Scope) -> Reading:
     """Assign to elements of an array, to an item of a list, or to a key of a dictionary."""
     container = yield reader.read_expression(target.value, scope)
-    key = yield reader.read_expression(target.slice, scope)
+    key = read_results_as_key(reader, target, (yield reader.read_expression(target.slice, scope)))
     match container:
         case UnknownValue(error=error):
             raise error

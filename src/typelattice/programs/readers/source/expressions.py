@@ -776,12 +776,19 @@ def refuse_unclear_result(reader: SourceReader, call: ast.Call, array: Ref) -> N
         raise reader.error(call, f"{several}; write {ways}")
 
 
+def read_results_as_key(reader: SourceReader, node: ast.AST, key: ReadValue) -> ReadValue:
+    """Return the results of a call as the indices of axes: `x[np.nonzero(x)]`."""
+    if not isinstance(key, MultipleResults):
+        return key
+    return tuple([reader.as_argument(node, each) for each in reader.list_results(node, key)])
+
+
 def take_elements(
     reader: SourceReader, node: ast.Subscript, container: ReadValue, key: ReadValue, scope: Scope
 ) -> Reading:
     """Read elements of an array, of a list or a dictionary, or of an object."""
     yield from ()
-    at: Any = reader.known(key)
+    at: Any = reader.known(read_results_as_key(reader, node, key))
     container = reader.take_unless_none(node, container, TypeError)
     is_decided = isinstance(at, Ref) and reader.builder.is_scalar(at)
     if isinstance(container, dict) and (is_decided or (isinstance(at, UnknownValue) and at.one_of)):

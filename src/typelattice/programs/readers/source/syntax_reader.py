@@ -836,6 +836,14 @@ class SourceReader:
         self.branches.keep_unknown_length(found, items)
         return found
 
+    def list_results(self, node: ast.AST, results: MultipleResults) -> list[ReadValue]:
+        """Return the results of a call as a list, of unknown length if nobody knows how many there are."""
+        if results.count is not None:
+            return [results[i] for i in range(results.count)]
+        found: list[ReadValue] = [results[0]]
+        self.branches.mark_unknown_length(found, self.excerpt_of(node), f"as {results.name} gives several")
+        return found
+
     def extend_list(self, node: ast.AST, items: list[Any], value: ReadValue) -> Reading:
         """Add the items of a value to a list, as `items += value` does."""
         more = yield self.read_samples(node, value)

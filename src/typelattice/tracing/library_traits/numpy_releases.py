@@ -16,6 +16,7 @@ from typelattice.core.dtypes.dtypes import DTYPES, DType
 from typelattice.core.engine.promotion import Promotion
 from typelattice.core.operands.adapters import native
 from typelattice.core.system_files.reader import system as find_system
+from typelattice.tracing.library_traits.numpy_in_range import CONSTRUCTORS
 from typelattice.tracing.run_data.release_difference import DTYPE_ALONE, LOSES, RAISES
 
 np: Any = sys.modules["numpy"]  # nothing imports this file before the program has imported NumPy
@@ -30,7 +31,6 @@ UFUNC_BY_OPERATION = {
 }  # fmt: skip
 """NumPy's names of operations in both releases, if ours are others."""
 MAX_COMPARED_ELEMENTS = 4_096
-CONSTRUCTORS = ("array", "asarray", "full")  # functions that take numbers and a dtype
 COPYING_FUNCTIONS = ("array",)  # functions that take `copy=False`
 MAX_ROUNDING_RATIO = 0.25  # of two rounding errors, below which the other release loses
 Found = tuple[str, str, str, float]
@@ -253,4 +253,3 @@ def _name_dtype(node: ast.expr) -> str | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     return node.attr if isinstance(node, ast.Attribute) and node.attr in DTYPES else None
-

@@ -80,7 +80,8 @@ def run(args: Namespace) -> Paragraphs:
 
 def _run_program(args: Namespace, command: Sequence[str]) -> PortReport:
     """Run the program here, and in the other interpreter if one is named."""
-    from typelattice.repair.port.other_python import find_python, port_with_python
+    from typelattice.repair.copies.other_python import find_python
+    from typelattice.repair.port.port_elsewhere import port_with_python
     from typelattice.repair.port.port_report import merge_reports
     from typelattice.repair.port.port_script import port_script
     from typelattice.tracing.entry_points.named_places import check_packages
@@ -95,7 +96,9 @@ def _run_program(args: Namespace, command: Sequence[str]) -> PortReport:
     if not python:
         return report
     options = [word for package in args.package for word in ("--package", package)]
-    options += [name for name, is_on in (("--only-script", args.only_script), ("--windows", args.windows)) if is_on]
+    options += [
+        name for name, is_on in (("--only-script", args.only_script), ("--windows", args.windows)) if is_on
+    ]
     options += ["-m", args.module] if args.module is not None else []
     return merge_reports(report, port_with_python(python, options, command), args.python)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,22 +21,14 @@ import sys
 if sys.path[:1] == ['']: del sys.path[0]
 import importlib.util
 spec = importlib.util.spec_from_file_location(
-    'typelattice', {os.path.join(PACKAGE_FOLDER, "__init__.py")!r}, submodule_search_locations=[{PACKAGE_FOLDER!r}]
+    'typelattice', {os.path.join(PACKAGE_FOLDER, "__init__.py")!r},
+    submodule_search_locations=[{PACKAGE_FOLDER!r}],
 )
 sys.modules['typelattice'] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sys.modules['typelattice'])
 from typelattice.show.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
-
-
-def find_python(name: str) -> str:
-    """Return the path of an interpreter. Raises ScriptError if there is none of this name."""
-    found = shutil.which(os.path.expanduser(name))
-    if found is None:
-        what = f"there is no interpreter {clip_text(name, 200)}"
-        raise ScriptError(f"{what}; give the path of a Python, such as venv/bin/python")
-    return os.path.abspath(found)
 
 
 def port_with_python(python: str, options: Sequence[str], command: Sequence[str]) -> PortReport:

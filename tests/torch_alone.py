@@ -301,4 +301,4 @@ def test_weights_that_their_module_casts_are_followed(tmp_path: Path, kind: str)
     script.write_text(f"import torch\nx = torch.ones(2, 3, dtype=torch.bfloat16)\n{made}\ny = {call}\n")
     run = run_script(str(script), (), ()).run
     assert not run.mismatches and not run.held_arrays
-    assert str(rows(run)[call][1].operand) == "bfloat16" if call in rows(run) else True
+    assert run.results["y"] and str(run.observations[run.results["y"]].operand) == "bfloat16"

@@ -131,7 +131,7 @@ class ObjectResults:
 
         An operator belongs to the package of its result.
         """
-        inner = function.__func__ if type(function) is MethodType else function
+        inner = function.__func__ if type(function) is MethodType else _find_call_function(function)
         if type(inner) is BuiltinFunctionType:
             return ""  # no source
         if type(inner) is FunctionType and inner.__code__.co_filename in self.recorder.sources:
@@ -141,6 +141,17 @@ class ObjectResults:
         root = module.partition(".")[0] if type(module) is str else ""
         is_known = root in sys.stdlib_module_names or root == "__main__" or library_of(root) is not None
         return "" if is_known else root
+
+
+def _find_call_function(function: Any) -> Any:
+    """Return the function that a call of an object runs, such as `__call__` of a base class, or itself."""
+    cls = type(function)
+    if cls in (FunctionType, BuiltinFunctionType) or issubclass(cls, type):
+        return function
+    classes: tuple[type, ...] = type.__getattribute__(cls, "__mro__")
+    found = (type.__getattribute__(each, "__dict__").get("__call__") for each in classes)
+    called = next((each for each in found if each is not None), None)
+    return called if type(called) is FunctionType else function
 
 
 def _refuse_step(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:

@@ -529,7 +529,7 @@ class Recorder:
         Nothing tells where an array changed, unless a witness has just seen it. Otherwise the cast stands
         where the array is used next.
         """
-        number, old, new = self.links.step_of(array), self.links.old_dtype(array), kind.dtype_of_link(array)
+        number, old, new = self.step_of(array), self.links.old_dtype(array), kind.dtype_of_link(array)
         if number is None or old is None or old == new:
             return number
         operand = self.array_reader.read_operand(array, kind)

@@ -20,6 +20,7 @@ from typelattice.tracing.source.dtype_arguments import (
     DTYPE_POSITIONS,
     find_cast_source,
     find_dtype_argument,
+    is_casting_method,
     is_dtype,
     name_of_called,
 )
@@ -49,11 +50,14 @@ def propose_where_made(
             [*list_dtype_forms(at, names, literal, "None"), *list_narrow_forms(at, names, literal)]
         ):
             yield at.make_change(at.source.make_keyword_edit(node, f"dtype={dtype}"), casts=casts)
-    elif isinstance(node, ast.Call) and isinstance(step, Cast) and is_dtype(node.func):
+    elif isinstance(node, ast.Call) and isinstance(step, Cast) and is_dtype(node.func) and node.args:
         if len(node.args) == 1 and not node.keywords:  # a Python number does not widen arrays
             edit = at.source.make_replacement_edit(node, plain_number_text(at, node))
             yield at.make_change(edit, casts=casts)
         yield at.make_change(at.source.make_replacement_edit(node.func, literal), casts=casts)
+    elif isinstance(step, Cast) and is_casting_method(node):
+        text = cast_text(at.library, at.source.operand_text(node.func.value), literal)
+        yield at.make_change(at.source.make_replacement_edit(node, text), casts=casts)
     elif asked is not None and isinstance(node, ast.Call):
         yield from _propose_dtype_arguments(at, cause, node, asked, names, created, sources)
     is_part = bool(getattr(step, "part", ""))  # of a tuple or the like, which has no dtype

@@ -26,6 +26,7 @@ from typelattice.tracing.report.departure_sentences import (
     departures_heading,
     describe_model_scope,
     describe_source,
+    list_names,
     memory_heading,
     memory_sections,
 )
@@ -56,6 +57,8 @@ from typelattice.tracing.run_data.run import (
     NO_CHANGE,
     NOT_FINITE,
     ROUNDED_CONSTANT,
+    SATURATED,
+    UNDERFLOW,
     WRAPPED,
     LocatedLoss,
     WeaknessChange,
@@ -77,6 +80,8 @@ FINDING_RULES = {
     LOST_FRACTION: "A float lost its fraction in an integer.",
     LOST_DIGITS: "A sum of narrow floats, or an integer in one, lost digits.",
     NO_CHANGE: "An update changed nothing: the dtype has too few digits.",
+    UNDERFLOW: "Numbers became 0 in a narrow float.",
+    SATURATED: "Numbers became the largest of a narrow float.",
     ROUNDED_CONSTANT: "A number in the code is another one in the dtype: 0, 1, infinite or another integer.",
     **{
         f"TL{number}": f"Another system {what} here."
@@ -288,6 +293,10 @@ def _make_values_chapter(losses: Sequence[LocatedLoss], scope: CheckScope) -> Ch
     """Make the chapter of lost values, with the results that were not checked. Wrapped values come first."""
     checked = scope.value_scope.checked_count if scope.value_scope is not None else 0
     looked_at = count_text(checked, "checked result")
+    dispatched = scope.value_scope.dispatched_count if scope.value_scope is not None else 0
+    if dispatched:
+        looked_at += f" of lines, and {dispatched:,} of operations inside of models"
+    checked += dispatched
     entries = tuple(
         ReportEntry(each.loss.rule, -1, each.location, each.text, _describe_loss(each))
         for each in sorted(losses, key=_loss_order)
@@ -304,7 +313,12 @@ def _loss_order(place: LocatedLoss) -> tuple[str, str, int, str]:
 
 def _describe_loss(place: LocatedLoss) -> str:
     loss, times = place.loss, f", in {place.runs:,} runs" if place.runs > 1 else ""
-    return f"{loss.lost_count:,} of {count_text(loss.total_count, 'number')} {loss.description}{times}"
+    what = f"{loss.lost_count:,} of {count_text(loss.total_count, 'number')} {loss.description}{times}"
+    if place.modules:
+        what += f"; in {list_names(place.modules)}"
+    if place.caller is not None:
+        what += f"; called at {location_text(place.caller)}"
+    return what
 
 
 def _make_announcements_chapter(findings: Findings) -> Chapter:

@@ -69,7 +69,7 @@ class StepMismatch:
 
 
 WRAPPED, NOT_FINITE, LOST_FRACTION, LOST_DIGITS = "TL201", "TL202", "TL203", "TL204"
-NO_CHANGE, ROUNDED_CONSTANT = "TL205", "TL206"
+NO_CHANGE, ROUNDED_CONSTANT, UNDERFLOW, SATURATED = "TL205", "TL206", "TL207", "TL208"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,18 @@ class ValueLoss:
 
 @dataclass(frozen=True, slots=True)
 class LocatedLoss:
-    """A source text that lost values, with the first loss there, and how many runs lost values."""
+    """A source text that lost values, with the first loss there, and how many runs lost values.
+
+    `modules` are the names of the model's parts that it ran for, if a dispatcher saw it. `caller` is the user's
+    own line, if the text is a package's.
+    """
 
     location: SourceLocation
     text: str
     loss: ValueLoss
     runs: int
+    modules: tuple[str, ...] = ()
+    caller: SourceLocation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +113,14 @@ class UncheckedResults:
 
 @dataclass(frozen=True, slots=True)
 class ValueScope:
-    """The number of results whose values were checked, and the results that were not."""
+    """The number of results whose values were checked, and the results that were not.
+
+    `dispatched_count` counts the results that a dispatcher saw, also inside of modules and optimizers.
+    """
 
     checked_count: int
     unchecked: tuple[UncheckedResults, ...] = ()
+    dispatched_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Values inside of modules, optimizers and the backward pass of PyTorch: what is lost, at which line, where."""
+"""Values inside of modules, optimizers and the backward pass of PyTorch: what is lost, and where."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ LOSSES = [
      "4 of 4 numbers that should change", ""),
     ("m = Net(1e6).half()\nx = torch.randn(2, 5, 8).half()\ny = m(x)", "TL202", "became infinite in float16",
      "attention"),
-    ("x = torch.zeros(3, requires_grad=True)\ny = x.sqrt().sum() * 0\ny.backward()", "TL202", "became NaN", ""),
-    ("w = (torch.randn(64) * 1e4).to(torch.float8_e4m3fn)  # here", "TL208", "the largest of float8_e4m3fn", ""),
+    ("x = torch.zeros(3, requires_grad=True)\ny = x.sqrt().sum() * 0\ny.backward()", "TL202", "became NaN",
+     ""),
+    ("w = (torch.randn(64) * 1e4).to(torch.float8_e4m3fn)  # here", "TL208", "largest of float8_e4m3fn", ""),
     ("g = (torch.randn(64) * 1e-9).half()  # here", "TL207", "64 of 64 numbers that were not 0 became 0", ""),
     ("x = torch.full((4, 4), 1e-5).half()\ny = x @ x  # here", "TL207", "became 0 in float16", ""),
     ("q = torch.full((2, 64), 100, dtype=torch.int8)\ny = q @ q.T  # here", "TL201", "wrapped", ""),
@@ -62,7 +63,7 @@ CLEAN = [
     "mask = torch.full((4, 4), float('-inf')).triu(1)\ny = (torch.randn(4, 4) + mask).softmax(-1)",
     "d = torch.rand(8, dtype=bf).sqrt().add_(1e-8)\ny = 1 / (d + 1)",
     "w = torch.randn(64, 64)\ns = w.abs().max() / 448\nq = (w / s).to(torch.float8_e4m3fn)",
-    "q = torch.full((17, 64), 100, dtype=torch.int8)\ny = torch._int_mm(q, torch.ones(64, 8, dtype=torch.int8))",
+    "q, w = (torch.full(s, 100, dtype=torch.int8) for s in ((17, 64), (64, 8)))\ny = torch._int_mm(q, w)",
     "m = nn.BatchNorm1d(4).to(bf)\ny = m(torch.randn(8, 4, dtype=bf))",
     "e = torch.empty(4, dtype=torch.float16)\ne = e.fill_(2.0) * 2",
 ]

@@ -29,8 +29,8 @@ from typelattice.tracing.models.call_stack import (
     Stack,
     StackReader,
 )
-from typelattice.tracing.models.torch_values import TorchValues
 from typelattice.tracing.models.torch_mode import MODULE, enter_mode, leave_mode
+from typelattice.tracing.models.torch_values import TorchValues
 from typelattice.tracing.run_data.operation_log import (
     BACKWARD,
     BUFFER,

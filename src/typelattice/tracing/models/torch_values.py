@@ -30,7 +30,9 @@ FOREACH, FUSED = "_foreach_", "_fused_"
 INTEGER_PRODUCT = "_int_mm"  # takes integers alone, and gives the same as another product
 SUMS = ("sum", "mean", "cumsum", "prod", "cumprod", "nansum", "linalg_vector_norm", "var", "std")
 PRODUCTS = ("mm", "bmm", "addmm", "baddbmm", "mv", "dot", INTEGER_PRODUCT)
-INTEGER_OPERATIONS = ("add", "sub", "mul", "pow", "neg", "sum", "prod", "cumsum", "cumprod", *PRODUCTS, *UPDATES)
+INTEGER_OPERATIONS = (
+    "add", "sub", "mul", "pow", "neg", "sum", "prod", "cumsum", "cumprod", *PRODUCTS, *UPDATES,
+)  # fmt: skip
 SCALING = ("mul", "div", "pow", "square", *PRODUCTS)
 """Operations whose results may be too small for float16."""
 CASTS = ("_to_copy", "copy_", "_copy_from")
@@ -364,8 +366,8 @@ class TorchValues:
                 continue
             became = float(self.torch.tensor(float(x), dtype=self.torch.float64).to(result.dtype))
             if became in (0, 1, -1) or abs(became) == float("inf"):
-                what = f"in the code is another one in {self.dtype_of(result)}: {x:.9g} is {became:.9g}; {WIDEN}"
-                yield ROUNDED_CONSTANT, 1, 1, what
+                what = f"in the code is another one in {self.dtype_of(result)}: {x:.9g} is {became:.9g}"
+                yield ROUNDED_CONSTANT, 1, 1, f"{what}; {WIDEN}"
 
     def find_rounded_positions(self, exact: Any, result: Any) -> Iterator[tuple[str, int, int, str]]:
         """Yield the loss of integers that a float of few digits rounds."""

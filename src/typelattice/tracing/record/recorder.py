@@ -61,6 +61,7 @@ from typelattice.tracing.run_data.compilers import (
 )
 from typelattice.tracing.run_data.float_widths import operand_width
 from typelattice.tracing.run_data.model_run import ModelRun
+from typelattice.tracing.run_data.operation_log import OperationLog
 from typelattice.tracing.run_data.producing_steps import (
     MAX_STEPS_PER_OPERATION,
     ArrayLinks,
@@ -71,7 +72,6 @@ from typelattice.tracing.run_data.producing_steps import (
     list_steps_of_key,
     replace_steps_by_cache_keys,
 )
-from typelattice.tracing.run_data.operation_log import OperationLog
 from typelattice.tracing.run_data.run import (
     CompiledCallArgument,
     LocatedLoss,

@@ -10,8 +10,8 @@ from typing import Any
 from weakref import ref
 
 from typelattice.base.errors.outside_errors import DEPTH_MESSAGES, raise_if_from_outside
-from typelattice.programs.calls.steps import MAX_STEP_CHARS, SourceLocation
 from typelattice.core.registry.libraries import library_of
+from typelattice.programs.calls.steps import MAX_STEP_CHARS, SourceLocation
 from typelattice.programs.calls.ufunc_methods import REDUCTION_BY_UFUNC_METHOD
 from typelattice.tracing.library_traits import ValueChecksOfLibrary, value_checks
 from typelattice.tracing.library_traits.array_subclasses import has_own_arithmetic

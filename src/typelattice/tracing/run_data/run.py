@@ -86,8 +86,8 @@ class ValueLoss:
 class LocatedLoss:
     """A source text that lost values, with the first loss there, and how many runs lost values.
 
-    `modules` are the names of the model's parts that it ran for, if a dispatcher saw it. `caller` is the user's
-    own line, if the text is a package's.
+    `modules` are the names of the model's parts that it ran for, if a dispatcher saw it. `caller` is the
+    user's own line, if the text is a package's.
     """
 
     location: SourceLocation

@@ -50,9 +50,9 @@ from typelattice.programs.calls.steps import (
     UnknownFunctionError,
 )
 from typelattice.programs.calls.ufunc_methods import call_ufunc_method, changes_array, is_ufunc_method
-from typelattice.programs.readers.source.container_methods import call_container_method
+from typelattice.programs.readers.source.container_methods import CHANGING_METHOD_NAMES, call_container_method
 from typelattice.programs.readers.source.einops_calls import EINOPS_FUNCTIONS
-from typelattice.programs.readers.source.expressions import STAR_MESSAGE, read_values
+from typelattice.programs.readers.source.expressions import STAR_MESSAGE, read_changing_container, read_values
 from typelattice.programs.readers.source.function_transforms import call_transform
 from typelattice.programs.readers.source.iterators import iterate_generator
 from typelattice.programs.readers.source.library_objects import make_container
@@ -108,7 +108,8 @@ def read_call(reader: SourceReader, node: ast.Call, scope: Scope) -> Reading:
     """Read a call and return its result."""
     receiver: ReadValue = None
     if isinstance(node.func, ast.Attribute):
-        receiver = yield reader.read_expression(node.func.value, scope)
+        is_changing = node.func.attr in CHANGING_METHOD_NAMES
+        receiver = yield read_changing_container(reader, node.func.value, scope, is_changing)
         if isinstance(receiver, Ref) and (
             not reader.builder.is_scalar(receiver) or isinstance(reader.known(receiver), Ref)
         ):
@@ -524,11 +525,7 @@ def read_arguments(
         return reader.as_argument(node, read_named_dtype(x) if may_be_named else x)
 
     taken = [read(x, may_be_dtype(name, i)) for i, x in enumerate(args)]
-    said = {
-        key: read(x, key == "dtype")
-        for key, x in keywords.items()
-        if not is_ignored_object(key, x)
-    }
+    said = {key: read(x, key == "dtype") for key, x in keywords.items() if not is_ignored_object(key, x)}
     return taken, said
 
 

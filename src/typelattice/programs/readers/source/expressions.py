@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
+from dataclasses import replace
+from functools import partial
+from itertools import chain, product
 from types import EllipsisType
 from typing import Any
 
@@ -13,16 +15,30 @@ from typelattice.core.operands.notation import MAX_INT_BITS
 from typelattice.programs.calls.asked_calls import AskedCall
 from typelattice.programs.calls.call_tables import NameSort, libraries_with_several_results, name_meaning
 from typelattice.programs.calls.calls_to_steps import call_function
-from typelattice.programs.calls.dtype_questions import UncertainAnswerError, is_same_dtype, known_dtype
+from typelattice.programs.calls.dtype_questions import UncertainAnswerError, is_same_dtype
 from typelattice.programs.calls.multiple_results import MultipleResults
 from typelattice.programs.calls.steps import Argument, Call, DTypeOf, NamedDType, ProgramError, Ref, Slice
 from typelattice.programs.readers.source.branches import Ending, Sides
+from typelattice.programs.readers.source.dictionaries import (
+    add_items,
+    is_decided_by_values,
+    join_choices,
+    look_up_choices,
+    make_dictionary,
+    make_set,
+    merge_sets,
+    read_key,
+    refuse_own_equality,
+    remove_key,
+    set_item,
+    take_value_of_key,
+)
 from typelattice.programs.readers.source.python_values import (
+    ANY_KEY,
     MISSING,
     BoundFunction,
     BoundMethod,
     ClassValue,
-    DefaultDictValue,
     DefinedFunction,
     DottedName,
     IndexUpdateRef,
@@ -153,12 +169,45 @@ def compute_of_containers(
         return MISSING
     elif syntax is ast.Add:
         reader.check_length(node, len(a) + len(b))
+    lengths = [reader.branches.find_unknown_length(x) for x in (a, b)]
+    if any(lengths) and are_joined(a, b, syntax):
+        return merge_uncertain(reader, node, syntax, a, b)
     for each in (a, b):
         reader.check_items(each)
     try:
         return PYTHON_OPERATOR_BY_SYNTAX[syntax](a, b)
     except (TypeError, ValueError) as e:
         raise reader.raised(node, e) from None
+
+
+def merge_uncertain(
+    reader: SourceReader, node: ast.AST, syntax: type[ast.AST], a: Any, b: Any
+) -> Any:
+    """Return what an operator of two containers gives: nobody knows how many items of the two."""
+    made: Any = {} if isinstance(a, dict) else set()
+    if isinstance(a, (list, tuple)):
+        return join_samples(reader, [a, b], type(a))
+    if isinstance(a, dict):
+        add_items(reader, node, made, a)
+        add_items(reader, node, made, b)
+    else:
+        merge_sets(reader, node, made, a, b)
+        if syntax is not ast.BitOr:
+            remove_key(reader, node, made, ANY_KEY)
+    return made
+
+
+def join_samples(
+    reader: SourceReader, parts: Sequence[Sequence[ReadValue]], to: type = list
+) -> Any:
+    """Return the list of the items of several, some of which are of unknown length, in their order."""
+    found = to([each for part in parts for each in part])
+    unknown = [x for x in map(reader.branches.find_unknown_length, parts) if x is not None]
+    if unknown:
+        may_be_empty = sum(map(bool, parts)) == len(unknown) and all(x.may_be_empty for x in unknown)
+        known = replace(unknown[0], container=found, may_be_empty=may_be_empty, is_several=False)
+        reader.branches.unknown_lengths[id(found)] = known
+    return found
 
 
 def are_joined(a: Any, b: Any, syntax: type[ast.AST]) -> bool:
@@ -436,18 +485,6 @@ def compare_objects(
     return MISSING
 
 
-def refuse_own_equality(reader: SourceReader, node: ast.AST, value: Any) -> None:
-    """Raise ProgramError for a container that holds an object whose class says what it is equal to."""
-    if isinstance(value, (tuple, list, set, dict)):
-        held = [*value, *value.values()] if isinstance(value, dict) else value
-        for each in reader.count_items(held):
-            refuse_own_equality(reader, node, each)
-    if isinstance(value, InstanceValue):
-        own = [value.of.find(name) for name in ("__eq__", "__hash__")]
-        if value.of.fields is not None or own != [MISSING, MISSING]:
-            raise reader.error(node, "it looks for an object that its class compares; compare one by one")
-
-
 def compare_plain_values(
     reader: SourceReader, node: ast.AST, syntax: type[ast.AST], left: Any, right: Any
 ) -> bool:
@@ -471,28 +508,36 @@ def read_tuple(reader: SourceReader, node: ast.Tuple, scope: Scope) -> Reading:
 
 def read_list(reader: SourceReader, node: ast.List, scope: Scope) -> Reading:
     reader.check_length(node, len(node.elts))
-    return (yield read_values(reader, node.elts, scope))
+    return join_samples(reader, (yield read_parts(reader, node.elts, scope)))
 
 
 def read_set(reader: SourceReader, node: ast.Set, scope: Scope) -> Reading:
     reader.check_length(node, len(node.elts))
     items = yield read_values(reader, node.elts, scope)
-    return {read_key(reader, node, x) for x in items}
+    return make_set(reader, node, items)
 
 
 def read_values(reader: SourceReader, nodes: Sequence[ast.expr], scope: Scope) -> Reading:
     """Read several expressions as a list of values. A starred value gives its items."""
-    found: list[ReadValue] = []
+    parts = yield read_parts(reader, nodes, scope)
+    for each in parts:
+        reader.check_items(each)
+    return [*chain(*parts)]
+
+
+def read_parts(reader: SourceReader, nodes: Sequence[ast.expr], scope: Scope) -> Reading:
+    """Read several expressions, each as a list of one value. A starred value gives the list of its items."""
+    found: list[list[ReadValue]] = []
     for each in nodes:
         if not isinstance(each, ast.Starred):
-            found.append((yield reader.read_expression(each, scope)))
+            found.append([(yield reader.read_expression(each, scope))])
             continue
         items = yield reader.read_expression(each.value, scope)
         if isinstance(items, UnknownValue):
             raise items.error
         if not has_known_items(reader, items):
             raise reader.error(each, f"it is {STAR_MESSAGE}")
-        found.extend((yield reader.read_items(each, items)))
+        found.append((yield reader.read_samples(each, items)))
     return found
 
 
@@ -506,27 +551,6 @@ def has_known_items(reader: SourceReader, value: ReadValue) -> bool:
     return isinstance(value, (*CONTAINERS, IteratorValue, InstanceValue))
 
 
-def read_key(reader: SourceReader, node: ast.AST, value: ReadValue) -> Any:
-    """Return a key of a dictionary. Raises ProgramError if it is an array, and Python's error for a list."""
-    key = reader.known(value)
-    if isinstance(key, tuple):
-        reader.check_items(key)
-    for each in key if isinstance(key, tuple) else (key,):
-        if isinstance(each, UnknownValue):
-            raise each.error
-        if isinstance(each, DTypeOf):
-            return NamedDType(str(known_dtype(reader.builder, reader.excerpt_of(node), each)))
-        if isinstance(each, (Ref, AskedCall)):
-            raise reader.error(node, "it looks up the value of an array; give a key that is known")
-        reader.refuse_unbound_names(each)
-    refuse_own_equality(reader, node, key)
-    try:
-        hash(key)
-    except TypeError as e:
-        raise reader.raised(node, e) from None
-    return key
-
-
 def read_dictionary(reader: SourceReader, node: ast.Dict, scope: Scope) -> Reading:
     """Return a dictionary display, with the items of starred dictionaries in it."""
     reader.check_length(node, len(node.keys))
@@ -534,13 +558,12 @@ def read_dictionary(reader: SourceReader, node: ast.Dict, scope: Scope) -> Readi
     for key, value in zip(node.keys, node.values, strict=True):
         if key is not None:
             at = read_key(reader, key, (yield reader.read_expression(key, scope)))
-            found[at] = yield reader.read_expression(value, scope)
+            set_item(reader, key, found, at, (yield reader.read_expression(value, scope)))
             continue
         read = yield reader.read_expression(value, scope)
         if not isinstance(read, Mapping):
             raise reader.error(node, "two stars before what is no dictionary; write its keys out")
-        reader.check_items(read)
-        found |= read
+        add_items(reader, node, found, read)
     return found
 
 
@@ -550,14 +573,16 @@ def read_dictionary(reader: SourceReader, node: ast.Dict, scope: Scope) -> Readi
 def read_list_comprehension(reader: SourceReader, node: ast.ListComp, scope: Scope) -> Reading:
     found: list[ReadValue] = []
     inner = Scope(parent=scope, kind="comprehension")
-
-    def leave_out() -> None:
-        why = "as the values of arrays decide"
-        reader.branches.mark_unknown_length(found, reader.excerpt_of(node), why, may_be_empty=True)
-
     iterator = yield read_first_iterator(reader, node.generators, scope)
+    leave_out = partial(leave_out_item, reader, node, found)
     yield read_passes(reader, node.generators, inner, node.elt, found.append, leave_out, iterator)
     return found
+
+
+def leave_out_item(reader: SourceReader, node: ast.AST, items: list[ReadValue]) -> None:
+    """Record that the values of arrays decide if a comprehension leaves items out."""
+    why = "as the values of arrays decide"
+    reader.branches.mark_unknown_length(items, reader.excerpt_of(node), why, may_be_empty=True)
 
 
 def read_first_iterator(
@@ -587,8 +612,9 @@ def read_set_comprehension(reader: SourceReader, node: ast.SetComp, scope: Scope
     found: list[ReadValue] = []
     inner = Scope(parent=scope, kind="comprehension")
     iterator = yield read_first_iterator(reader, node.generators, scope)
-    yield read_passes(reader, node.generators, inner, node.elt, found.append, iterator=iterator)
-    return {read_key(reader, node.elt, x) for x in found}
+    leave_out = partial(leave_out_item, reader, node, found)
+    yield read_passes(reader, node.generators, inner, node.elt, found.append, leave_out, iterator)
+    return make_set(reader, node.elt, found, found)
 
 
 def read_dictionary_comprehension(reader: SourceReader, node: ast.DictComp, scope: Scope) -> Reading:
@@ -596,8 +622,10 @@ def read_dictionary_comprehension(reader: SourceReader, node: ast.DictComp, scop
     pair = ast.copy_location(ast.Tuple(elts=[node.key, node.value], ctx=ast.Load()), node)
     inner = Scope(parent=scope, kind="comprehension")
     iterator = yield read_first_iterator(reader, node.generators, scope)
-    yield read_passes(reader, node.generators, inner, pair, found.append, iterator=iterator)
-    return {read_key(reader, node.key, key): value for key, value in found}
+    leave_out = partial(leave_out_item, reader, node, found)
+    yield read_passes(reader, node.generators, inner, pair, found.append, leave_out, iterator)
+    pairs = ((read_key(reader, node.key, key), value) for key, value in found)
+    return make_dictionary(reader, node, pairs, found)
 
 
 def read_passes(
@@ -790,9 +818,8 @@ def take_elements(
     yield from ()
     at: Any = reader.known(read_results_as_key(reader, node, key))
     container = reader.take_unless_none(node, container, TypeError)
-    is_decided = isinstance(at, Ref) and reader.builder.is_scalar(at)
-    if isinstance(container, dict) and (is_decided or (isinstance(at, UnknownValue) and at.one_of)):
-        return look_up_by_values(reader, node, container, at)
+    if isinstance(container, dict) and isinstance(at, UnknownValue) and at.one_of:
+        return look_up_choices(reader, node, container, at)
     if isinstance(at, UnknownValue):
         raise at.error
     match container:
@@ -805,8 +832,8 @@ def take_elements(
         case BoundMethod(name="at"):
             return IndexUpdateRef(container.receiver, reader.as_argument(node, at))
         case dict():
-            plain_key = read_key(reader, node.slice, key)
-            return (yield take_value_of_key(reader, node, container, plain_key, scope))
+            read = read_key(reader, node.slice, key)
+            return (yield take_value_of_key(reader, node, container, read, scope))
         case tuple() | list() | str():
             return take_items(reader, node, container, at)
         case InstanceValue() if (own := container.of.find("__getitem__")) is not MISSING:
@@ -825,6 +852,30 @@ def take_elements(
     )
 
 
+def read_changing_container(
+    reader: SourceReader, node: ast.expr, scope: Scope, is_changing: bool = True
+) -> Reading:
+    """Read a list, a dictionary or a set that is about to change, or any other value.
+
+    If the values of arrays decide which of several it is, as in `buckets[int(x[0])].append(y)`, they become
+    one: each may then have what any of them has.
+    """
+    if not is_changing or not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice):
+        return (yield reader.read_expression(node, scope))
+    container = yield read_changing_container(reader, node.value, scope)
+    key = yield reader.read_expression(node.slice, scope)
+    at, is_chosen = reader.known(key), False
+    if isinstance(container, dict):
+        at = read_key(reader, node.slice, key)
+        is_chosen = is_decided_by_values(reader, container, at)
+    elif isinstance(container, list):
+        is_chosen = isinstance(at, Ref)
+    found = yield take_elements(reader, node, container, key, scope)
+    if is_chosen and isinstance(found, (list, dict, set)):
+        join_choices(reader, node, container, at, found)
+    return found
+
+
 def index_name(reader: SourceReader, node: ast.AST, container: DottedName, key: ReadValue) -> ReadValue:
     """Read `np.r_[x, y]`, `np.s_[1:]` or a class with its parameters. Return MISSING for another name."""
     if not container.owner and len(container.path) > 1:
@@ -837,9 +888,7 @@ def index_name(reader: SourceReader, node: ast.AST, container: DottedName, key: 
     return key if joining == "key" else join_entries(reader, node, joining, container.owner, entries)
 
 
-def take_results(
-    reader: SourceReader, node: ast.AST, results: MultipleResults, at: int | Slice
-) -> ReadValue:
+def take_results(reader: SourceReader, node: ast.AST, results: MultipleResults, at: int | Slice) -> ReadValue:
     """Return one of several results of a call, or a slice of them."""
     try:
         if isinstance(at, int):
@@ -847,34 +896,6 @@ def take_results(
         return results.take_slice(slice(at.start, at.stop, at.step))
     except (IndexError, TypeError) as e:
         raise reader.error(node, f"{e}; give another index") from None
-
-
-def take_value_of_key(
-    reader: SourceReader, node: ast.AST, dictionary: dict[Any, Any], key: Any, scope: Scope
-) -> Reading:
-    """Read the value of a key. A defaultdict makes it if it is absent, and a Counter counts 0."""
-    if isinstance(dictionary, DefaultDictValue) and key not in dictionary:
-        if dictionary.is_counter:
-            reader.check_items(dictionary)
-            return 0
-        reader.branches.will_change(dictionary)
-        dictionary[key] = yield reader.call(node, dictionary.factory, [], {}, scope)
-        return dictionary[key]
-    return look_up(reader, node, dictionary, key)
-
-
-def look_up_by_values(
-    reader: SourceReader, node: ast.Subscript, dictionary: dict[Any, Any], key: Ref | UnknownValue
-) -> ReadValue:
-    """Return the value of a key that the values of arrays decide: one of those of its sort."""
-    reader.check_items(dictionary)
-    sorts = tuple({type(x) for x in key.one_of}) if isinstance(key, UnknownValue) else (bool, int, float)
-    possible = key.one_of if isinstance(key, UnknownValue) else dictionary
-    if any(not isinstance(x, (str, int, float, type(None))) for x in possible):
-        raise reader.error(node.slice, "it looks up the value of an array; give a key that is known")
-    found = [value for x, value in dictionary.items() if isinstance(x, sorts) and x in possible]
-    reader.leave_out_error(node, KeyError)
-    return reader.any_item(node, found)
 
 
 def join_entries(
@@ -907,17 +928,6 @@ def join_entries(
         for x in items
     ]  # fmt: skip
     return call_function(builder, excerpt, operation, [tuple(arrays)], {})
-
-
-def look_up(reader: SourceReader, node: ast.AST, dictionary: Mapping[Any, Any], key: Any) -> ReadValue:
-    """Return the value of a key. Raises Python's error if the dictionary lacks it."""
-    if key not in dictionary:
-        reader.check_items(dictionary)
-        shown = [repr(x) if not isinstance(x, NamedDType) else x.name for x in dictionary]
-        has = ", ".join(shown)[:80] or "none"
-        raise reader.raised(node, KeyError(f"the dictionary has no key {str(repr(key))[:40]}; it has {has}"))
-    found: ReadValue = dictionary[key]
-    return found
 
 
 def take_items(reader: SourceReader, node: ast.AST, items: Any, at: Any) -> ReadValue:
@@ -1024,7 +1034,7 @@ def is_plain_text(reader: SourceReader, value: Any) -> bool:
         of = value if type(value) in (tuple, list, set) else (object(),)
         is_known = reader.branches.find_unknown_length(value) is None
         return is_known and all(is_plain_text(reader, x) for x in reader.count_items(of))
-    if type(value) is dict:
+    if type(value) is dict and reader.branches.find_unknown_length(value) is None:
         return is_plain_text(reader, [*value]) and is_plain_text(reader, [*value.values()])
     return value is None or (isinstance(value, (str, bool, int, float, complex)) and not is_huge(value))
 

@@ -43,11 +43,11 @@ from typelattice.programs.calls.steps import (
 )
 from typelattice.programs.readers.source.class_definitions import make_named_tuple
 from typelattice.programs.readers.source.container_methods import count_items, read_pairs, sort_items
+from typelattice.programs.readers.source.dictionaries import add_items, make_set
 from typelattice.programs.readers.source.expressions import (
     apply_comparison,
     apply_operator,
     is_plain_text,
-    read_key,
     set_attribute,
 )
 from typelattice.programs.readers.source.python_values import (
@@ -412,13 +412,16 @@ def _tuple(reader: SourceReader, node: ast.AST, value: Any = ()) -> Reading:
 
 @define("set", "frozenset")
 def _set(reader: SourceReader, node: ast.AST, value: Any = ()) -> Reading:
-    return {read_key(reader, node, x) for x in (yield reader.read_items(node, value))}
+    items = yield reader.read_samples(node, value)
+    return make_set(reader, node, items, items)
 
 
 @define("dict", "collections.OrderedDict")
 def _dict(reader: SourceReader, node: ast.AST, value: Any = (), **keywords: Any) -> Reading:
-    found = {**value} if isinstance(value, dict) else (yield read_pairs(reader, node, value))
-    return found | keywords
+    found: dict[Any, Any] = {}
+    for other in (value if isinstance(value, dict) else (yield read_pairs(reader, node, value)), keywords):
+        add_items(reader, node, found, other)
+    return found
 
 
 @define("str", "repr")
@@ -452,7 +455,9 @@ def _sorted(
 
 @define("reversed")
 def _reversed(reader: SourceReader, node: ast.AST, value: Any) -> Reading:
-    return IteratorValue.of(iter((yield reader.read_items(node, value))[::-1]))
+    items = yield reader.read_samples(node, value)
+    items.reverse()
+    return (yield reader.read_iterator(node, items))
 
 
 @define("enumerate")
@@ -509,20 +514,28 @@ def _map(reader: SourceReader, node: ast.AST, function: Any, *values: Any) -> Re
 
 @define("itertools.starmap")
 def _starmap(reader: SourceReader, node: ast.AST, function: Any, values: Any) -> Reading:
+    items = yield reader.read_samples(node, values)
     found = []
-    for each in (yield reader.read_items(node, values)):
+    for each in items:
         found.append((yield reader.call(node, function, (yield reader.read_items(node, each)), {}, Scope())))
-    return IteratorValue.of(iter(found))
+    reader.branches.keep_unknown_length(found, items)
+    return (yield reader.read_iterator(node, found))
 
 
 @define("filter")
 def _filter(reader: SourceReader, node: ast.AST, function: Any, value: Any) -> Reading:
-    found = []
-    for each in (yield reader.read_items(node, value)):
+    items = yield reader.read_samples(node, value)
+    found: list[Any] = []
+    reader.branches.keep_unknown_length(found, items)
+    for each in items:
         kept = each if function is None else (yield reader.call(node, function, [each], {}, Scope()))
-        if (yield reader.read_known_truth(node, kept)):
+        truth = yield reader.read_truth(node, kept)
+        if truth is not False:
             found.append(each)
-    return IteratorValue.of(iter(found))
+        if truth is None:
+            why = "as the values of arrays decide"
+            reader.branches.mark_unknown_length(found, reader.excerpt_of(node), why, may_be_empty=True)
+    return (yield reader.read_iterator(node, found))
 
 
 @define("iter")

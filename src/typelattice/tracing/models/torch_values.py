@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from typelattice.core.dtypes.dtypes import DTYPES, DType, Kind
@@ -71,7 +72,6 @@ class TorchValues:
         self.torch, self.log, self.key_of = torch, log, key_of
         self.dtypes: dict[Any, DType | None] = {}
         self.shadows: dict[int, tuple[Any, Any]] = {}
-        self.finite: set[int] = set()  # memories whose numbers were finite when they were last seen
         self.log.checks_values = True
 
     def guards(self) -> tuple[Any, ...]:
@@ -163,28 +163,18 @@ class TorchValues:
     def check_finite(self, tally: Tally, call: _Call, takes: Sequence[Any], results: Sequence[Any]) -> None:
         """Report a result that is the first to be infinite in its dtype, or NaN."""
         bad = [x for x in results if self.is_float(x) and not self.all_finite(x)]
-        for x in results:
-            key = self.key_of(x)
-            if key is not None:
-                (self.finite.discard if any(x is y for y in bad) else self.finite.add)(key)
-        if not bad or not takes or call.name.startswith(UNINITIALIZED) or call.name in FILLS:
-            return
-        numbers = [x for x in (*call.args, *call.keywords.values()) if type(x) is float]
-        if any(x != x or x in (float("inf"), float("-inf")) for x in numbers):
+        if not bad or not takes or self.is_meant_infinite(call):
             return
         written = {id(x) for x in call.written}
         operands = [x for x in takes if id(x) not in written and self.is_float(x)]
         operands += [x for x in call.before if self.is_float(x)]
-        if call.written and not call.before and call.name not in CASTS:
-            return  # the numbers before are not known
-        has_nan = bool(any(self.torch.isnan(self.plain(x)).any() for x in bad))
-        finite = all(self.all_finite(x) for x in operands)
-        if not finite:
-            nan_before = any(bool(self.torch.isnan(self.plain(x)).any()) for x in operands)
-            if has_nan and not nan_before and self.log.first_infinite is not None:
-                origin = self.log.first_infinite
-                self.log.add_loss(tally, NOT_FINITE, *self.count_bad(bad), "became NaN, of infinite operands",
-                                  origin)  # fmt: skip
+        has_nan = self.has_nan(bad)
+        if not all(self.all_finite(x) for x in operands):
+            if has_nan and not self.has_nan(operands) and self.log.first_infinite is not None:
+                what = "became NaN, of infinite operands"
+                self.log.add_loss(
+                    tally, NOT_FINITE, *self.count_bad(bad), what, self.log.first_infinite
+                )
             return
         dtype = self.dtype_of(bad[0])
         wide = None if has_nan else self.run_wide(call)
@@ -196,6 +186,18 @@ class TorchValues:
             self.log.add_loss(tally, NOT_FINITE, *self.count_bad(bad), what)
         if self.log.first_infinite is None:
             self.log.first_infinite = tally.place
+
+    def is_meant_infinite(self, call: _Call) -> bool:
+        """Return True if an operation fills in numbers, or if its numbers before are not known."""
+        if call.name.startswith(UNINITIALIZED) or call.name in FILLS:
+            return True
+        if call.written and not call.before and call.name not in CASTS:
+            return True
+        numbers = [x for x in (*call.args, *call.keywords.values()) if type(x) is float]
+        return not all(isfinite(x) for x in numbers)
+
+    def has_nan(self, tensors: Sequence[Any]) -> bool:
+        return any(bool(self.torch.isnan(self.plain(x)).any()) for x in tensors)
 
     def count_bad(self, bad: Sequence[Any]) -> tuple[int, int]:
         lost = sum(int((~self.torch.isfinite(self.plain(x))).sum()) for x in bad)
@@ -416,5 +418,4 @@ class TorchValues:
 
     def forget(self, key: int) -> None:
         """Forget memory that is free."""
-        self.finite.discard(key)
         self.shadows.pop(key, None)

@@ -72,7 +72,7 @@ FINDING_RULES = {
     "TL003": "A place computes in a wider float than it writes.",
     "TL004": "The library departs from its own rule here, as it is known to.",
     "TL005": "The library contradicts typelattice's rules: please report it.",
-    "TL006": "A function is compiled anew: an argument is weak in one call and strong in another.",
+    "TL006": "A function is compiled anew: an argument is weak and then strong, or has another dtype.",
     "TL007": "A tensor departs from the dtypes that were meant.",
     "TL008": "An array was computed with another dtype than it had announced.",
     WRAPPED: "An integer wrapped: it did not fit into its dtype.",
@@ -343,11 +343,20 @@ def _make_weakness_chapter(changes: Sequence[WeaknessChange]) -> Chapter:
     entries = tuple(
         ReportEntry("TL006", -1, each.location, each.text, _describe_weakness(each)) for each in changes
     )
-    heading = f"functions are compiled anew for {count_text(len(entries), 'weak argument')}"
+    what = "argument of another dtype" if all(each.new_dtype for each in changes) else "weak argument"
+    plural = "arguments of another dtype" if what[0] == "a" else "weak arguments"
+    if len({bool(each.new_dtype) for each in changes}) > 1:
+        plural = "arguments, which are weak or of another dtype"
+    heading = f"functions are compiled anew for {count_text(len(entries), what, plural)}"
     return Chapter("weak-arguments", heading, entries, brief=True)
 
 
 def _describe_weakness(change: WeaknessChange) -> str:
+    if change.new_dtype:
+        first, later = location_text(change.weak_call), location_text(change.strong_call)
+        where = f"at {first}" if first == later else f"at {first}, and {later}"
+        what = f"`{change.argument}` of {change.function} goes in as {change.dtype} and comes back as"
+        return f"{what} {change.new_dtype} ({where}); cast it here, or begin with {change.new_dtype}"
     calls = (
         f"in one call at {location_text(change.weak_call)}, and a strong one in another"
         if change.weak_call == change.strong_call

@@ -157,6 +157,10 @@ class WeaknessChange:
 
     `dtype` is its type without weakness. `location` and `text` belong to the step that made it weak.
     `weak_call` and `strong_call` are the first call of each sort.
+
+    Or it is a part of a state, and the function gives it back with another dtype, `new_dtype`. Then
+    `location` and `text` belong to the step that gave it that dtype. The two calls are the one before and the
+    one after.
     """
 
     function: str
@@ -166,6 +170,7 @@ class WeaknessChange:
     text: str
     weak_call: SourceLocation | None
     strong_call: SourceLocation | None
+    new_dtype: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

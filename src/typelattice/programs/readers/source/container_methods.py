@@ -25,7 +25,7 @@ from typelattice.programs.readers.source.dictionaries import (
     set_item,
 )
 from typelattice.programs.readers.source.elements import add_sample
-from typelattice.programs.readers.source.expressions import apply_operator
+from typelattice.programs.readers.source.operators import apply_operator
 from typelattice.programs.readers.source.python_values import (
     ANY_KEY,
     MISSING,
@@ -374,11 +374,13 @@ def update_dictionary(
 def count_items(reader: SourceReader, node: ast.AST, counter: dict[Any, Any], value: ReadValue) -> Reading:
     """Add the items of a value to a counter, or the numbers that a dictionary has of each."""
     items = value if isinstance(value, dict) else (yield reader.read_samples(node, value))
+    unknown: ReadValue = None
     for item in [*items]:
         number = value[item] if isinstance(value, dict) else 1
         key = item if isinstance(item, KeyOfValues) else read_key(reader, node, item)
         if isinstance(key, KeyOfValues):
-            set_item(reader, node, counter, key, count_unknown(reader, node))
+            unknown = unknown or count_unknown(reader, node)
+            set_item(reader, node, counter, key, unknown)
             continue
         counter[key] = yield apply_operator(reader, node, ast.Add, counter.get(key, 0), number, Scope())
     if reader.branches.find_unknown_length(items) is not None:

@@ -10,12 +10,7 @@ from typing import Any
 from typelattice.programs.calls.call_tables import NameSort, name_meaning
 from typelattice.programs.calls.steps import FUNCTION_OF_IN_PLACE, Argument, Ref, Slice
 from typelattice.programs.readers.source.dictionaries import read_key, set_item
-from typelattice.programs.readers.source.expressions import (
-    apply_operator,
-    assign_target,
-    read_changing_container,
-    read_results_as_key,
-)
+from typelattice.programs.readers.source.operators import apply_operator
 from typelattice.programs.readers.source.python_values import (
     MISSING,
     InstanceValue,
@@ -25,8 +20,10 @@ from typelattice.programs.readers.source.python_values import (
     UnknownValue,
 )
 from typelattice.programs.readers.source.readings import Reading
+from typelattice.programs.readers.source.subscripts import read_changing_container, read_results_as_key
 from typelattice.programs.readers.source.syntax_operators import METHOD_BY_SYNTAX, OPERATOR_BY_SYNTAX
 from typelattice.programs.readers.source.syntax_reader import SourceReader
+from typelattice.programs.readers.source.targets import assign_target
 
 MAX_SAMPLES = 4  # of the items of a list of unknown length
 

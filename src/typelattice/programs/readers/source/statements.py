@@ -22,7 +22,7 @@ from typelattice.programs.readers.source.branches import (
 from typelattice.programs.readers.source.class_definitions import decorate, read_class_definition
 from typelattice.programs.readers.source.dictionaries import is_decided_by_values, read_key, remove_key
 from typelattice.programs.readers.source.elements import read_in_place
-from typelattice.programs.readers.source.expressions import assign_target, read_defaults
+from typelattice.programs.readers.source.expressions import read_defaults
 from typelattice.programs.readers.source.patterns import match_pattern
 from typelattice.programs.readers.source.python_values import (
     MISSING,
@@ -48,6 +48,7 @@ from typelattice.programs.readers.source.syntax_reader import (
     SourceReader,
     WorkLimitError,
 )
+from typelattice.programs.readers.source.targets import assign_target
 from typelattice.programs.readers.source.value_branches import merge_branches, read_branch
 
 MAX_PASSES_BY_VALUES = 12  # of a loop whose test the values of arrays decide, until its dtypes stay the same

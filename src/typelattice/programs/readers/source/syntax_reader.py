@@ -243,7 +243,10 @@ class SourceReader:
         return others[0]
 
     def leave_out_error(
-        self, node: ast.AST, error: RaisedError | type[BaseException], contents: Contents | None = None
+        self,
+        node: ast.AST,
+        error: RaisedError | type[BaseException] | DottedName,
+        contents: Contents | None = None,
     ) -> None:
         """Record an error that is raised or not, as the values of arrays decide, for the `try` around it.
 
@@ -251,7 +254,7 @@ class SourceReader:
         """
         if not self.tries:
             return
-        if isinstance(error, type):
+        if not isinstance(error, RaisedError):
             where = self.error(node, "the values of arrays decide if it is refused; give other values")
             error = RaisedError(error, (), where)
         kept = self.tries[-1]

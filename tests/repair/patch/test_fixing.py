@@ -297,7 +297,7 @@ def test_a_wide_array_that_meets_no_narrow_one_is_named(folder: Path) -> None:
     read = "import numpy as np\nframe = np.empty((1, 4))\nframe[0] = 1.0, 2.0, 3.0, 4.0\n"
     lines = str(fixed(folder, read)[0]).splitlines()
     assert lines[0] == "nothing to do: no float is widened"
-    assert lines[-2].endswith("s.py:2: np.empty((1, 4)), and widened nothing")
+    assert lines[-1].endswith("s.py:2: np.empty((1, 4)), and widened nothing")
     assert "wide result" not in str(fixed(folder, read.replace("4))", "4), np.float32)"))[0])
 
 

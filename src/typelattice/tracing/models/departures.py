@@ -225,7 +225,7 @@ class _Flow:
                 elif producer in seen or stop(producer):
                     continue
                 elif producer.is_input:
-                    found[Source(BROUGHT_IN, producer.place, one.takes[i].dtype)] = None
+                    found[Source(BROUGHT_IN, producer.place, one.takes[i].dtype, producer.operation)] = None
                 elif self.wide_operands(producer):
                     seen.add(producer)
                     left.append(producer)

@@ -1,4 +1,4 @@
-"""Functions of jax.jit compared with a goal: islands are no finding, and what escapes is one, with its scope."""
+"""Functions of jax.jit compared with a goal: islands are no finding, and what escapes is one."""
 
 from __future__ import annotations
 

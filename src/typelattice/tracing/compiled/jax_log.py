@@ -96,8 +96,7 @@ class JaxprLog:
                 break
             takes = [self.value_of(v, values) for v in eqn.invars]
             wanted = [v in forward for v in eqn.outvars]
-            for variable, value in zip(eqn.outvars, self.read_equation(eqn, takes, scopes, wanted), strict=False):
-                values[variable] = value
+            values.update(zip(eqn.outvars, self.read_equation(eqn, takes, scopes, wanted), strict=False))
         return [self.value_of(v, values) for v in jaxpr.outvars]
 
     def value_of(self, variable: Any, values: Mapping[Any, _Value]) -> _Value:

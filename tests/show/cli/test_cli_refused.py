@@ -36,7 +36,7 @@ from typelattice.show.cli.main import main
     ("--verison", "no command '--verison' (did you mean --version?); typelattice --help lists"),
     ("version", "no command 'version' (did you mean --version?)"),
     ("trace -o x s.py", "unrecognized arguments: -o (did you mean --only-script or --output?); see"),
-    ("draw torch int32 uint16", "int32 is an operand, and no system; to show its ways, type typelattice draw"),
+    ("draw torch int32 uint16", "int32 is an operand, and no system; to show its ways, type typelattice"),
     ("draw torch int8", "type typelattice draw torch --highlight int8"),
     ("draw torch jax numpy", "numpy is a third system; draw two at a time"),
     ("draw torch jaxx", "unknown system 'jaxx' (did you mean jax"),

@@ -116,7 +116,8 @@ class Parser(ArgumentParser):
         """
         mistyped = next((word.partition("=")[0] for word in unknown_words if word.startswith("-")), "")
         if re.fullmatch("-[a-z]", mistyped):
-            return did_you_mean([name for name in self._option_string_actions if name.startswith(f"-{mistyped}")])
+            options = [name for name in self._option_string_actions if name.startswith(f"-{mistyped}")]
+            return did_you_mean(options)
         return spelling_hint(mistyped, self._option_string_actions) if mistyped.startswith("--") else ""
 
     def _check_given_once(self, words: Sequence[str]) -> None:

@@ -60,8 +60,8 @@ def check_packages_of_tests(packages: Iterable[str], folder: str) -> None:
 
     pytest adds folders of tests to the path later, so a name that stands in any of them is left to it.
     """
-    files = [*islice(_yield_sources(folder), MAX_PROJECT_FILES)]
-    names = {part.removesuffix(".py") for file in files for part in os.path.relpath(file, folder).split(os.sep)}
+    files = (os.path.relpath(file, folder) for file in islice(_yield_sources(folder), MAX_PROJECT_FILES))
+    names = {part.removesuffix(".py") for file in files for part in file.split(os.sep)}
     unknown = [package for package in packages if package.partition(".")[0] not in names]
     check_packages(unknown, os.path.join(folder, "conftest.py"))
 

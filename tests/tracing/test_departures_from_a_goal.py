@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -149,3 +152,18 @@ def test_a_policy_that_cannot_be_read_is_refused(text: str, goal: str | None, me
     with pytest.raises(tl.PolicyError) as e:
         read_policy(text, goal)
     assert str(e.value).startswith(message)
+
+
+def test_a_goal_that_nothing_was_compared_with_is_not_called_fine(tmp_path: Path) -> None:
+    script = tmp_path / "numpy_only.py"
+    script.write_text("import numpy as np\ny = np.ones(3, np.float32) * np.ones(3)\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "typelattice", "trace", "--goal", "bfloat16", "--exit-code", str(script)],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    report = " ".join(done.stderr.split())
+    assert "nothing departs" not in report
+    assert "not checked: compute=bfloat16, which is compared with the operations of torch" in report
+    assert "the policy was not checked" in report
+    assert "floats were widened from 1 place" in report
+    assert done.returncode == 3

@@ -65,7 +65,9 @@ def test_the_table_of_memory_equals_a_count_by_hand(program: Path) -> None:
     assert found["peak"]
 
 
-@pytest.mark.parametrize("options", [(), ("--goal", "bfloat16", "--memory")], ids=" ".join)
+@pytest.mark.parametrize(
+    "options", [(), ("--goal", "bfloat16", "--memory"), ("--values",)], ids=" ".join
+)
 def test_a_program_does_what_it_does_alone(options: tuple[str, ...], tmp_path: Path) -> None:
     program = str(FOLDER / "unchanged" / "uses_of_torch.py")
     report = str(tmp_path / "report")

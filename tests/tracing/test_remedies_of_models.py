@@ -81,3 +81,58 @@ def test_positions_angles_schedules_moments_and_averages_stay_wide(tmp_path: Pat
     lines = [text.strip() for remedy in remedies if remedy for _, _, text in remedy.list_changed_lines()]
     assert {*lines} == {*CHANGED.strip().splitlines()}
     assert remedies.count(None) == 1  # the average is never narrow
+
+
+MODULE = """
+import torch, torch.nn as nn
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(4))
+        self.inner = nn.Linear(4, 4)
+    def forward(self, x):
+        return self.inner(x * self.w)
+m = M()
+{cast}
+y = m(torch.ones(2, 4, dtype={dtype}))
+"""
+
+
+@pytest.mark.parametrize(
+    "cast, dtype",
+    [
+        ("m = m.bfloat16()", "torch.bfloat16"),
+        ("m = M().half()", "torch.half"),
+        ("m._apply(lambda t: t.bfloat16())", "torch.bfloat16"),
+        ("for p in m.parameters(): p.data = p.data.bfloat16()", "torch.bfloat16"),
+        ("m.inner.to(torch.float64); m.w.data = m.w.data.double()", "torch.float64"),
+    ],
+)
+def test_a_parameter_has_the_dtype_of_now_however_it_was_cast(cast: str, dtype: str, tmp_path: Path) -> None:
+    script = tmp_path / "cast.py"
+    script.write_text(MODULE.format(cast=cast, dtype=dtype))
+    run = run_script(str(script), (), ()).run
+    assert not run.mismatches
+    assert run.operations
+
+
+WIDE = "wide = pickle.loads(pickle.dumps(torch.ones(3, dtype=torch.float64)))"
+
+
+@pytest.mark.parametrize(
+    "line, changed",
+    [
+        ("y = w.double() * 2", "y = w.to(torch.float32) * 2"),
+        ("y = (w + 1).double() * 2", "y = (w + 1).to(torch.float32) * 2"),
+        ("y = F.mse_loss(w.sum(-1), wide.sum(-1))", f"{WIDE}.to(torch.float32)"),
+        ("for b in [wide]: y = F.mse_loss(w.sum(-1), b.sum(-1))", f"{WIDE}.to(torch.float32)"),
+    ],
+)  # fmt: skip
+def test_a_remedy_is_code_that_pytorch_takes(line: str, changed: str, tmp_path: Path) -> None:
+    script = tmp_path / "line.py"
+    start = "import pickle, torch\nimport torch.nn.functional as F\nw = torch.ones(3)\n"
+    script.write_text(f"{start}{WIDE}\n{line}\n")
+    findings = collect_findings(run_script(str(script), (), ()).run)
+    remedies = [find_remedy(findings.predicted_run, cause) for cause in findings.causes]
+    lines = [text.strip() for each in remedies if each for _, _, text in each.list_changed_lines()]
+    assert changed in lines

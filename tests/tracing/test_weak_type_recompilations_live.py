@@ -106,3 +106,21 @@ def of_other_types() -> Any:
 
 def test_other_shapes_and_dtypes_are_no_finding() -> None:
     assert tl.trace(of_other_types).run.weakness_changes == ()
+
+
+def of_flipped_state(first: Any) -> Any:
+    def update(state: Any, gradient: Any) -> Any:
+        return {"mu": 0.9 * state["mu"] + gradient.astype(jnp.float32), "step": state["step"] + 1}
+
+    step = jax.jit(update)
+    state = {"mu": jnp.zeros(3, first), "step": jnp.int32(0)}
+    for _ in range(3):
+        state = step(state, jnp.ones(3, jnp.bfloat16))
+    return state["mu"]
+
+
+def test_a_state_that_comes_back_with_another_dtype_is_named_by_the_line_that_changed_it() -> None:
+    (found,) = tl.trace(of_flipped_state, jnp.bfloat16).run.weakness_changes
+    assert (found.argument, found.dtype, found.new_dtype) == ("state['mu']", "bfloat16", "float32")
+    assert found.text == '0.9 * state["mu"] + gradient.astype(jnp.float32)'
+    assert tl.trace(of_flipped_state, jnp.float32).run.weakness_changes == ()

@@ -82,6 +82,7 @@ class NameSort(StrEnum):
     LAYER_CONTAINER = "holds"
     RETURNS_NOTHING = "nothing"
     SETTING = "setting"
+    RAISES_BY_VALUES = "raises"
 
 
 class TableError(TypelatticeError, ValueError):

@@ -76,7 +76,8 @@ def _make_array(call: FunctionCall) -> Argument:
         return call.builder.add_array_of_list(call.excerpt, x, to)
     if isinstance(x, Ref) and not call.builder.is_scalar(x):
         foreign = call.excerpt.owner and call.builder.steps[x.step].owner not in (None, call.excerpt.owner)
-        to = DTypeOf(x.step) if to is None and foreign else to
+        if to is None and foreign:
+            return call.builder.add_cast(call.excerpt, x, DTypeOf(x.step), is_conversion=True)
         return x if to is None else call.builder.add_cast(call.excerpt, x, to)
     return call.builder.add_array_of_number(call.excerpt, x, to)
 

@@ -445,10 +445,12 @@ class ProgramBuilder:
             ]
         return operands
 
-    def add_cast(self, excerpt: Excerpt, x: Argument, to: DTypeArgument) -> Ref:
+    def add_cast(
+        self, excerpt: Excerpt, x: Argument, to: DTypeArgument, is_conversion: bool = False
+    ) -> Ref:
         source = self.ensure_ref(excerpt, x)
         fields = self.common_fields(excerpt, (source.step,), self.shape_of(source))
-        return self.add_step(Cast(source.step, to, **fields))
+        return self.add_step(Cast(source.step, to, is_conversion, **fields))
 
     def add_index(self, excerpt: Excerpt, array: Ref, key: Argument, list_form: str = "") -> Ref:
         """Add the step of elements of an array. `list_form` describes lists in the key, as in an Index."""

@@ -240,7 +240,11 @@ class Call(Step):
 
 @dataclass(frozen=True, slots=True)
 class Cast(Step):
-    """An explicit cast of an earlier step."""
+    """An explicit cast of an earlier step.
+
+    `is_conversion`: a library makes its own array of another library's, with no dtype named. `to` is then the
+    dtype of that array.
+    """
 
     FIXED_OPERATION: ClassVar[str | None] = "astype"
     STEP_FIELDS: ClassVar[tuple[str, ...]] = ("operand",)
@@ -249,6 +253,7 @@ class Cast(Step):
 
     operand: int
     to: DTypeArgument
+    is_conversion: bool = False
 
 
 @dataclass(frozen=True, slots=True)

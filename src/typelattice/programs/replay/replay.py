@@ -264,12 +264,10 @@ class _Evaluator:
                 return Outcome(_with_tier_of_shape(self.system.operand(given), step.shape))
             case Index():
                 return self.outcome_of_index(step, earlier_outcomes)
-            case Cast(operand=source, to=to):
+            case Cast(operand=source, to=to, is_conversion=is_conversion):
                 o = earlier_outcomes[source].operand
                 assert o is not None
-                # a library's function that makes an array of another library's is a cast to the own dtype
-                converts = step.owner is not None and to == DTypeOf(source)
-                converted = self.dtype_from_foreign(o, source) if converts else None
+                converted = self.dtype_from_foreign(o, source) if is_conversion else None
                 requested = converted or self.requested_dtype(to, earlier_outcomes)
                 return self.outcome_of_cast(o, requested, _find_tier(step, (o,)))
             case Item(operand=source):

@@ -152,7 +152,8 @@ class GraphStepBuilder:
             kind = self.recorder.array_kinds[type(x)]
             if variable is None or kind is None:
                 continue
-            made, seen = self.recorder.step_of(x), self.seen_variables.get(variable)
+            made = self.recorder.step_of_changed_array(self.witness, x, kind)
+            seen = self.seen_variables.get(variable)
             if seen is None:
                 made = made if made is not None else self.add_input(x, kind, self.graph.names.get(variable))
                 if made is not None:
@@ -208,7 +209,9 @@ class GraphStepBuilder:
         step_number = self.steps.get(alias)
         constant = self.graph.constants.get(alias)
         if step_number is None and constant is not None:
-            step_number = self.recorder.step_of(constant)
+            kind = self.recorder.array_kinds[type(constant)]
+            if kind is not None:
+                step_number = self.recorder.step_of_changed_array(self.witness, constant, kind)
         operand = self.graph.operands.get(variable)
         if step_number is not None or operand is None:
             return None if step_number is None else Ref(int(step_number))

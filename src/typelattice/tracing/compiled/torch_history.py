@@ -93,7 +93,12 @@ class DispatchHistory:
         for known in (self.nodes, self.values, self.storages):
             known.clear()
 
-    def note(self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any], result: Any) -> None:
+    def prepare(self, function: Any, args: Any, keywords: Any) -> None:
+        """Look at nothing before an operation runs."""
+
+    def note(
+        self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any], result: Any, before: Any
+    ) -> None:
         """Note an operation that has run. If our own work fails, the history ends, not the program."""
         schema = self.schemas.get(function)
         if os.getpid() != self.pid or (schema is not None and schema.is_plain_view):

@@ -1,10 +1,11 @@
-"""Arguments of compiled functions that are weak in one call and strong in another: each compiles again."""
+"""Arguments with which a function compiles again: weak and then strong, or of another dtype."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import ref
 
 from typelattice.programs.calls.steps import Excerpt, Number
 from typelattice.tracing.run_data.compilers import CompilerAdapter
@@ -24,11 +25,21 @@ class FirstCall:
     steps: tuple[StepNumber | None, ...]
 
 
+@dataclass(slots=True)
+class StateCalls:
+    """The last call of a function: its location, the types of its arguments, and the arrays that it gave."""
+
+    excerpt: Excerpt
+    types: tuple[str, ...]
+    results: tuple[Any, ...] = ()
+
+
 class WeakArguments:
     """The calls of a run's compiled functions, grouped by the arguments that are weak in them."""
 
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
+        self.last_calls: dict[Hashable, StateCalls] = {}
         self.calls: dict[Hashable, dict[tuple[bool, ...], FirstCall]] = {}
         self.changes: dict[tuple[Any, str], WeaknessChange] = {}
 
@@ -42,6 +53,7 @@ class WeakArguments:
             return
         leaves = library.leaves((args, named))
         types = [library.weak_type(x) for x in leaves]
+        self.compare_with_last_call(witness, library, function, (args, named), arguments_and_result[-1])
         key = function, library.state(function), *(type_ for type_, _ in types)
         if key not in self.calls and len(self.calls) >= MAX_REMEMBERED_FUNCTIONS:
             return
@@ -55,6 +67,49 @@ class WeakArguments:
             for i in (i for i in range(len(weak)) if weak[i] != other[i]):
                 weaker, stronger = (now, before) if weak[i] else (before, now)
                 self.add_change(library, function, (args, named), i, str(types[i][0]), weaker, stronger)
+
+    def compare_with_last_call(
+        self, witness: Any, library: CompilerAdapter, function: Any,
+        call_arguments: tuple[Sequence[Any], Mapping[str, Any]], result: Any,
+    ) -> None:  # fmt: skip
+        """Add each argument that the last call gave back, and that had another dtype in that call."""
+        leaves = library.leaves(call_arguments)
+        types = tuple(str(library.weak_type(x)[0]) for x in leaves)
+        excerpt = self.recorder.excerpt_of(witness, library.LIBRARY)
+        key = function, library.state(function)
+        last = self.last_calls.get(key)
+        if last is not None and len(last.types) == len(types):
+            given = {id(x) for found in last.results if (x := found()) is not None}
+            for i in (i for i, x in enumerate(leaves) if types[i] != last.types[i] and id(x) in given):
+                if _shape_text(types[i]) == _shape_text(last.types[i]):
+                    self.add_changed_dtype(library, function, call_arguments, i, (last, types[i], excerpt))
+        elif last is None and len(self.last_calls) >= MAX_REMEMBERED_FUNCTIONS:
+            return
+        arrays = [x for x in library.leaves(result) if self.recorder.array_kinds[type(x)] is not None]
+        results = tuple(ref(x) for x in arrays if not library.is_tracer(type(x)))
+        self.last_calls[key] = StateCalls(excerpt, types, results)
+
+    def add_changed_dtype(
+        self, library: CompilerAdapter, function: Any,
+        call_arguments: tuple[Sequence[Any], Mapping[str, Any]], leaf_number: int,
+        change: tuple[StateCalls, str, Excerpt],
+    ) -> None:  # fmt: skip
+        """Add a part of a state whose dtype changed, unless it was added before."""
+        last, type_, now = change
+        name = library.leaf_name(function, *call_arguments, leaf_number)
+        number = self.recorder.step_of(library.leaves(call_arguments)[leaf_number])
+        made = last.excerpt
+        if number is not None:
+            step = self.recorder.builder.steps[number]
+            made = Excerpt(step.text, step.location)
+        old = last.types[leaf_number].partition("[")[0]
+        self.changes.setdefault(
+            (function, name),
+            WeaknessChange(
+                function.__name__, name, old, made.location, made.text, last.excerpt.location, now.location,
+                type_.partition("[")[0],
+            ),
+        )  # fmt: skip
 
     def add_change(
         self, library: CompilerAdapter, function: Any,
@@ -80,3 +135,8 @@ class WeakArguments:
         ]:
             number = weak[0]
         return Excerpt(steps[number].text, steps[number].location)
+
+
+def _shape_text(type_: str) -> str:
+    """Return the shape in the text of a type, such as "[3]" of "float32[3]"."""
+    return type_.partition("[")[2]

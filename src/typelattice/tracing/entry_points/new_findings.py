@@ -61,9 +61,16 @@ class CheckedFindings:
     def is_failure(self) -> bool:
         """Return True if a float was newly widened, a system newly differs, or an entry no longer occurs.
 
-        A departure from a policy fails the check, too. No baseline lists departures.
+        A departure from a policy fails the check, too, and so does a policy that nothing was compared with.
+        No baseline lists departures.
         """
-        return self.comparison.is_failure or self.departure_count > 0
+        return self.comparison.is_failure or self.departure_count > 0 or self.is_policy_unchecked
+
+    @property
+    def is_policy_unchecked(self) -> bool:
+        """Return True if a policy was given, and no dispatcher saw an operation to compare with it."""
+        model = self.findings.predicted_run.run.model
+        return model is not None and model.questions.policy is not None and not model.log.operation_count
 
     @property
     def departure_count(self) -> int:
@@ -85,6 +92,8 @@ class CheckedFindings:
             relation = "within" if self.comparison.is_within_budget else "more than"
             yield f"new findings take {more}, {relation} the budget of {budget}"
         count = len(new) + self.departure_count
+        if self.is_policy_unchecked:
+            yield "the policy was not checked: no operation ran that it could be compared with"
         yield f"the check {'fails' if self.is_failure else 'passes'}: {count_text(count, 'new finding')}"
 
 

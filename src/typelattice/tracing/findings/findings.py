@@ -93,8 +93,21 @@ def collect_findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
     departures = _find_departures(run, excuses)
     if departures is None:
         return found
+    if run.model is not None and not run.model.log.operation_count:
+        return replace(found, omissions=(*found.omissions, _say_unchecked(run)))
     return replace(
         found, causes=(), cast_backs=(), islands=(), departures=departures, excused_count=excuses.count
+    )
+
+
+def _say_unchecked(run: Run) -> str:
+    """Say that a policy was not checked, as no dispatcher saw an operation."""
+    assert run.model is not None
+    known = " and ".join(sorted(run.model.libraries))
+    own = " and ".join(sorted(run.systems)) or "no library"
+    return (
+        f"not checked: {run.model.questions.policy}, which is compared with the operations of {known}; "
+        f"this program computed with {own}, so these are the usual findings"
     )
 
 

@@ -23,8 +23,8 @@ FoundLoss = tuple[str, Callable[[], ValueLoss] | None]
 UNKNOWN_DTYPE, COMPLEX_SUM, UNKNOWN_OPERATION, OPTIONS, OVERWRITTEN, TOO_LARGE, NO_VALUES, FINITE_ONLY = (
     "dtype", "complex sum", "operation", "options", "overwritten", "size", "values", "finite",
 )  # fmt: skip
-NO_CHECKS, WHILE_COMPILING, OWN_CLASS, OTHER_PACKAGE, SEVERAL_RESULTS, NO_RESULT = (
-    "library", "compiled", "class", "package", "several results", "no result",
+NO_CHECKS, WHILE_COMPILING, OWN_CLASS, OTHER_PACKAGE, SEVERAL_RESULTS, NO_RESULT, IN_DISPATCHER = (
+    "library", "compiled", "class", "package", "several results", "no result", "dispatched",
 )  # fmt: skip
 """Reasons why a result was not checked."""
 

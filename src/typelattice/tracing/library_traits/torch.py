@@ -73,12 +73,13 @@ def read_values(x: Any) -> tuple[Any, DType | None]:
     if is_wrapped is not None and is_wrapped(x):
         return x, None
     dtype = DTYPES.get(str(x.dtype).removeprefix("torch."))
-    plain = x.detach().cpu().resolve_conj().resolve_neg()
-    if dtype is not None and is_real_float(dtype) and (dtype.bits or 64) <= 16 and dtype.name != "float16":
-        plain = plain.float()
     if dtype is None or dtype.name == "complex32":
         return x, None
-    return plain.numpy(), dtype
+    with torch._C._DisableTorchDispatch():  # a mode of the program must not see our reading
+        plain = x.detach().cpu().resolve_conj().resolve_neg()
+        if is_real_float(dtype) and (dtype.bits or 64) <= 16 and dtype.name != "float16":
+            plain = plain.float()
+        return plain.numpy(), dtype
 
 
 def active_cast_feature() -> str:

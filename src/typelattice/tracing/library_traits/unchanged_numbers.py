@@ -58,7 +58,8 @@ def _find_unchanged_in_place(np: Any, call: CheckedCall) -> Iterator[FoundLoss]:
         return
     is_array = isinstance(other, np.ndarray) and other.ndim > 0
     is_product = call.name == "multiply"
-    if not (is_product or is_array or call.dtype.precision <= MAX_FEW_DIGITS):
+    is_total = new.ndim == 0 and call.dtype.precision <= MAX_FEW_DIGITS
+    if not (is_product or is_array or is_total):  # a small number may only keep a divisor from being zero
         return
     wide, change = np.asarray(new).astype(float), np.asarray(other).astype(float)
     if is_product:

@@ -11,6 +11,7 @@ import os
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from threading import get_ident
@@ -29,6 +30,7 @@ from typelattice.tracing.models.call_stack import (
     StackReader,
 )
 from typelattice.tracing.models.torch_mode import MODULE, enter_mode, leave_mode
+from typelattice.tracing.models.torch_values import TorchValues
 from typelattice.tracing.run_data.operation_log import (
     BACKWARD,
     BUFFER,
@@ -83,9 +85,12 @@ class _Root:
 class DispatchWatch:
     """Watches PyTorch's dispatcher in the thread that starts it, and reports to a log."""
 
-    def __init__(self, log: OperationLog, is_user_file: Callable[[str], bool]) -> None:
+    def __init__(
+        self, log: OperationLog, is_user_file: Callable[[str], bool], checks_values: bool = False
+    ) -> None:
         self.log, self.is_user_file = log, is_user_file
         self.torch: Any = sys.modules[MODULE]
+        self.values = TorchValues(self.torch, log, self._storage_key) if checks_values else None
         self.is_recording = False
         self.pid = os.getpid()
         self.thread = get_ident()
@@ -147,13 +152,36 @@ class DispatchWatch:
 
     # -- operations
 
-    def note(self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any], result: Any) -> None:
+    def prepare(self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Sequence[Any]:
+        """Copy the numbers that an operation is about to overwrite, if values are checked."""
+        copied: list[Any] = []
+        if self.values is not None and os.getpid() == self.pid:
+            self._guard(self._prepare, function, args, keywords, copied)
+        return copied
+
+    def _prepare(self, function: Any, args: Any, keywords: Any, copied: list[Any]) -> None:
+        operation = self.operations.get(function) or self._operation_of(function)
+        if self.values is not None and (operation.written or operation.written_names):
+            with self._below_program():
+                copied += self.values.copy_written(operation.name, self._written(operation, args, keywords))
+
+    def _below_program(self) -> ExitStack:
+        """Return a context whose operations no mode and no autograd of the program sees."""
+        stack = ExitStack()
+        for guard in self.values.guards() if self.values is not None else ():
+            stack.enter_context(guard)
+        return stack
+
+    def note(
+        self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any], result: Any,
+        before: Sequence[Any] = (),
+    ) -> None:  # fmt: skip
         """Report an operation that has run."""
         operation = self.operations.get(function)
         if operation is not None and operation.is_view:
             self.log.operation_count += 1
         elif os.getpid() == self.pid:
-            self._guard(self._note, function, args, keywords, result, sys._getframe(1))
+            self._guard(self._note, function, args, keywords, result, sys._getframe(1), before)
 
     def note_error(self, function: Any, args: Any, keywords: Any, error: BaseException) -> None:
         """Report an operation that PyTorch refused, if its floats differ in dtype."""
@@ -172,7 +200,9 @@ class DispatchWatch:
             self._note_operands(made, takes)
             self.log.refusals.append(made)
 
-    def _note(self, function: Any, args: Any, keywords: Any, result: Any, frame: FrameType) -> None:
+    def _note(
+        self, function: Any, args: Any, keywords: Any, result: Any, frame: FrameType, before: Sequence[Any]
+    ) -> None:
         operation = self.operations.get(function) or self._operation_of(function)
         self.log.operation_count += 1
         if operation.is_view:
@@ -203,15 +233,20 @@ class DispatchWatch:
         tally.count += 1
         self._note_operands(tally, takes)
         self._note_results(tally, operation, args, keywords, gives)
+        if self.values is not None:
+            written = self._written(operation, args, keywords)
+            made = [x for x in gives if not any(x is y for y in written)]
+            with self._below_program():
+                self.values.check(
+                    tally, operation.name, operation.call, args, keywords, takes, made, written, before
+                )
 
     def _note_results(
         self, tally: Tally, operation: _Operation, args: Any, keywords: Any, gives: Sequence[Any]
     ) -> None:
         """Note the memory that an operation made and wrote."""
         if operation.written or operation.written_names:
-            targets = [args[i] for i in operation.written if i < len(args)]
-            targets += [keywords[name] for name in operation.written_names if name in keywords]
-            for x in self._tensors(targets):
+            for x in self._written(operation, args, keywords):
                 memory = self._memory_of(x, tally.place)
                 if memory is not None:
                     memory.last, memory.is_read = tally, False
@@ -221,6 +256,12 @@ class DispatchWatch:
             if key is not None and key not in self.log.memories:
                 self._watch_memory(x, key, tally)
                 tally.bytes += self.log.memories[key].bytes
+
+    def _written(self, operation: _Operation, args: Any, keywords: Any) -> list[Any]:
+        """List the tensors that an operation writes into."""
+        targets = [args[i] for i in operation.written if i < len(args)]
+        targets += [keywords[name] for name in operation.written_names if name in keywords]
+        return self._tensors(targets) if targets else []
 
     def _operation_of(self, function: Any) -> _Operation:
         schema = getattr(function, "_schema", None)
@@ -308,6 +349,8 @@ class DispatchWatch:
     def _free(self, key: int, reference: Any) -> None:
         if self.watched.get(key) is reference:
             del self.watched[key]
+            if self.values is not None:
+                self.values.forget(key)
             self.log.free_memory(key)
 
     # -- places

@@ -20,7 +20,10 @@ class Observer(Protocol):
 
     is_recording: bool
 
-    def note(self, function: Any, args: Any, keywords: Any, result: Any) -> None:
+    def prepare(self, function: Any, args: Any, keywords: Any) -> Any:
+        """Look at an operation that is about to run. What it returns is noted with the result."""
+
+    def note(self, function: Any, args: Any, keywords: Any, result: Any, before: Any) -> None:
         """Note an operation that has run."""
 
     def note_error(self, function: Any, args: Any, keywords: Any, error: BaseException) -> None:
@@ -78,6 +81,7 @@ def _mode_class() -> Any:
                     return function._op_dk(composite, *args, **keywords)
                 finally:
                     pop(None)
+            before = observer.prepare(function, args, keywords)
             try:
                 result = call(*args, **keywords)
             except BaseException as e:
@@ -85,7 +89,7 @@ def _mode_class() -> Any:
                 raise
             compiling = compiler.set_eval_frame(None)  # else the compiler would read our own code
             try:
-                observer.note(function, args, keywords, result)
+                observer.note(function, args, keywords, result, before)
             finally:
                 compiler.set_eval_frame(compiling)
             return result

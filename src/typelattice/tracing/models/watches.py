@@ -7,12 +7,12 @@ import begins the watch (`MODULE`). Its function `is_model` says which objects a
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from typelattice.core.registry.libraries import file_of, libraries
 from typelattice.tracing.run_data.operation_log import OperationLog
@@ -27,12 +27,51 @@ def _find_files() -> dict[str, ModuleType]:
     return {file.MODULE: file for file in files if hasattr(file, "DispatchWatch")}
 
 
+class Watches(Protocol):
+    """Watches of several libraries. `files` has the modules whose import begins a watch."""
+
+    files: dict[str, ModuleType]
+
+    def start(self, module: str) -> None:
+        """Begin the watch of a module that is imported."""
+
+    def start_imported(self) -> None:
+        """Begin the watches of the modules that are imported already."""
+
+    def stop(self) -> None:
+        """End all watches."""
+
+
+class WatchGroup:
+    """Several sorts of watches that begin and end together."""
+
+    def __init__(self, watches: Sequence[Watches]) -> None:
+        self.watches = watches
+        self.files = {name: file for each in watches for name, file in each.files.items()}
+
+    def start(self, module: str) -> None:
+        """Begin the watches of a module that is imported."""
+        for each in self.watches:
+            if module in each.files:
+                each.start(module)
+
+    def start_imported(self) -> None:
+        """Begin the watches of the modules that are imported already."""
+        for each in self.watches:
+            each.start_imported()
+
+    def stop(self) -> None:
+        """End all watches, the last one first."""
+        for each in reversed(self.watches):
+            each.stop()
+
+
 class ModelWatches:
     """The watches of a run, and the log that they report to."""
 
-    def __init__(self, is_user_file: Callable[[str], bool]) -> None:
+    def __init__(self, is_user_file: Callable[[str], bool], checks_values: bool = False) -> None:
         self.log = OperationLog()
-        self.is_user_file = is_user_file
+        self.is_user_file, self.checks_values = is_user_file, checks_values
         self.files = _find_files()  # now, since finding them imports
         self.libraries = frozenset(file.LIBRARY for file in self.files.values())
         self.running: dict[str, Any] = {}
@@ -40,7 +79,7 @@ class ModelWatches:
     def start(self, module: str) -> None:
         """Begin the watch of a module that is imported, unless it runs already."""
         if module not in self.running:
-            watch = self.files[module].DispatchWatch(self.log, self.is_user_file)
+            watch = self.files[module].DispatchWatch(self.log, self.is_user_file, self.checks_values)
             self.running[module] = watch
             watch.start()
 

@@ -24,8 +24,7 @@ from zlib import crc32
 
 from typelattice.base.errors.errors import TypelatticeError
 from typelattice.base.objects.gc_pause import pause_gc
-from typelattice.tracing.compiled.histories import Histories
-from typelattice.tracing.models.watches import ModelWatches
+from typelattice.tracing.models.watches import WatchGroup
 from typelattice.tracing.record.child_runs import PATCHED_MODULES, ChildRuns
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder
@@ -220,7 +219,7 @@ class TracingFinder(MetaPathFinder):
         user_code: UserCode,
         compiler: ModuleCompiler,
         child_runs: ChildRuns,
-        watches: ModelWatches | Histories | None = None,
+        watches: WatchGroup | None = None,
     ) -> None:
         self.user_code, self.compiler, self.child_runs = user_code, compiler, child_runs
         self.watches = watches

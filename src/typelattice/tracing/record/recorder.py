@@ -31,6 +31,11 @@ from typelattice.tracing.compiled.compiled_calls import CompiledCallReader
 from typelattice.tracing.compiled.weak_type_recompilations import WeakArguments
 from typelattice.tracing.library_traits import converting_methods, has_rules, own_system
 from typelattice.tracing.library_traits.array_subclasses import has_own_arithmetic
+from typelattice.tracing.models.logged_losses import (
+    add_logged_scope,
+    join_losses,
+    read_installed_text,
+)
 from typelattice.tracing.record.array_reader import ArrayReader
 from typelattice.tracing.record.child_process_count import ChildProcessCounter
 from typelattice.tracing.record.held_arrays import list_held_arrays
@@ -56,6 +61,7 @@ from typelattice.tracing.run_data.compilers import (
 )
 from typelattice.tracing.run_data.float_widths import operand_width
 from typelattice.tracing.run_data.model_run import ModelRun
+from typelattice.tracing.run_data.operation_log import OperationLog
 from typelattice.tracing.run_data.producing_steps import (
     MAX_STEPS_PER_OPERATION,
     ArrayLinks,
@@ -66,7 +72,14 @@ from typelattice.tracing.run_data.producing_steps import (
     list_steps_of_key,
     replace_steps_by_cache_keys,
 )
-from typelattice.tracing.run_data.run import CompiledCallArgument, Observation, Run, UnfollowedCode
+from typelattice.tracing.run_data.run import (
+    CompiledCallArgument,
+    LocatedLoss,
+    Observation,
+    Run,
+    UnfollowedCode,
+    ValueScope,
+)
 from typelattice.tracing.run_data.source_text import SourceText
 from typelattice.tracing.steps import build_step
 from typelattice.tracing.steps.arguments import UnknownCallError
@@ -130,6 +143,7 @@ class Recorder:
         self.sources: dict[str, SourceText] = {}
         self.script: str | None = None
         self.model: ModelRun | None = None
+        self.log_of_values: OperationLog | None = None
         self.histories: dict[str, Any] = {}  # of dispatchers, by their libraries
         self.not_followed: dict[str, str] = {}
         self.failures: dict[Witness, str] = {}  # our own error at each witness that cannot read its operation
@@ -529,7 +543,7 @@ class Recorder:
         Nothing tells where an array changed, unless a witness has just seen it. Otherwise the cast stands
         where the array is used next.
         """
-        number, old, new = self.links.step_of(array), self.links.old_dtype(array), kind.dtype_of_link(array)
+        number, old, new = self.step_of(array), self.links.old_dtype(array), kind.dtype_of_link(array)
         if number is None or old is None or old == new:
             return number
         operand = self.array_reader.read_operand(array, kind)
@@ -639,7 +653,7 @@ class Recorder:
             {name: "".join(source.lines) for name, source in self.sources.items() if name in named},
             self.child_process_counter.started_count,
             dict(self.results),
-            tuple(self.value_checks.losses.values()) if self.value_checks else None,
+            self._list_losses(),
             tuple(self.child_process_counter.commands),
             weakness_changes=tuple(self.weak_arguments.changes.values()),
             compiled_call_arguments=tuple(
@@ -648,10 +662,29 @@ class Recorder:
                 for excerpt in [self.excerpt_of(at, "")]
             ),
             held_arrays=tuple(self.objects.held_arrays),
-            value_scope=self.value_checks.scope if self.value_checks else None,
+            value_scope=self._scope_of_values(),
             script=self.script,
             model=self.model,
         )
+
+    def _list_losses(self) -> tuple[LocatedLoss, ...] | None:
+        """List the losses of values that witnesses and dispatchers saw, or return None if none looked."""
+        if self.value_checks is None:
+            return None
+        own = tuple(self.value_checks.losses.values())
+        if self.log_of_values is None:
+            return own
+        return tuple(join_losses(self.log_of_values, own, self._text_at))
+
+    def _text_at(self, location: SourceLocation) -> str:
+        source = self.sources.get(location.file)
+        return source.text_at(location) if source is not None else read_installed_text(location)
+
+    def _scope_of_values(self) -> ValueScope | None:
+        if self.value_checks is None:
+            return None
+        scope, log = self.value_checks.scope, self.log_of_values
+        return scope if log is None else add_logged_scope(scope, log)
 
     def add_missing_tallies(self) -> None:
         """Add tallies for the steps that were added without an observation of their own."""

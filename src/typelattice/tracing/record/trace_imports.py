@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from typelattice.tracing.compiled.histories import Histories
-from typelattice.tracing.models.watches import ModelWatches
+from typelattice.tracing.models.watches import ModelWatches, WatchGroup
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
 from typelattice.tracing.record.import_hook import ModuleCompiler, TracingFinder
 from typelattice.tracing.record.recorder import Recorder
@@ -54,10 +54,18 @@ class Tracing:
         )  # fmt: skip
         self.child_runs = ChildRuns(self.recorder, settings, self.compiler.follow_function)
         user_code = UserCode(tuple(packages), project)
-        self.watches: ModelWatches | Histories = Histories(self.recorder.histories)
-        if models is not None:
-            self.watches = ModelWatches(user_code.owns_file)
-            self.recorder.model = ModelRun(self.watches.log, models, self.watches.libraries)
+        watches: list[ModelWatches | Histories] = []
+        if models is None:
+            watches.append(Histories(self.recorder.histories))
+        if models is not None or checks_values is True:
+            found = ModelWatches(user_code.owns_file, checks_values is True)
+            watches.append(found)
+            if models is not None:
+                self.recorder.model = ModelRun(found.log, models, found.libraries)
+            if self.recorder.value_checks is not None and checks_values is True:
+                self.recorder.log_of_values = found.log
+                self.recorder.value_checks.libraries_with_log = found.libraries
+        self.watches = WatchGroup(watches)
         self.finder = TracingFinder(user_code, self.compiler, self.child_runs, self.watches)
 
     def start(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from weakref import ref
 
 from typelattice.base.errors.outside_errors import DEPTH_MESSAGES, raise_if_from_outside
+from typelattice.core.registry.libraries import library_of
 from typelattice.programs.calls.steps import MAX_STEP_CHARS, SourceLocation
 from typelattice.programs.calls.ufunc_methods import REDUCTION_BY_UFUNC_METHOD
 from typelattice.tracing.library_traits import ValueChecksOfLibrary, value_checks
@@ -65,6 +66,7 @@ class ValueChecks:
         self.finite_arrays: dict[int, ref[Any]] = {}
         self.is_plain = CachePerClass(is_plain)
         self.checked_count = 0
+        self.libraries_with_log: frozenset[str] = frozenset()  # a dispatcher checks their values, too
         self.unchecked: dict[tuple[str, str], list[int]] = {}  # their number and the largest, by the reason
 
     def observe_operation(
@@ -85,15 +87,16 @@ class ValueChecks:
         strange = next((x for x in (result, *operands) if not self.is_plain[type(x)]), None)
         size = kind.size(result)
         if checks is None:
-            self.note_unchecked(NO_CHECKS, kind.library, size)
+            self.note_unchecked(NO_CHECKS, kind.library, size, kind.library)
         elif kind.variable is not None:
-            self.note_unchecked(WHILE_COMPILING, kind.library, size)
+            self.note_unchecked(WHILE_COMPILING, kind.library, size, kind.library)
         elif strange is not None:
-            self.note_unchecked(OWN_CLASS, type.__getattribute__(type(strange), "__name__"), size)
+            name = type.__getattribute__(type(strange), "__name__")
+            self.note_unchecked(OWN_CLASS, name, size, kind.library)
         elif size > MAX_RESULT_BYTES:
-            self.note_unchecked(TOO_LARGE, "", size)
+            self.note_unchecked(TOO_LARGE, "", size, kind.library)
         elif (plain := checks.plain_call(name, operands, keywords)) is None:
-            self.note_unchecked(OPTIONS, name, size)
+            self.note_unchecked(OPTIONS, name, size, kind.library)
         else:
             with checks.without_warnings():
                 self.check_plain_call(witness, checks, *plain, result)
@@ -141,7 +144,8 @@ class ValueChecks:
             for found in find_losses(name, operands, keywords, result):
                 if isinstance(found, Unchecked):
                     is_checked = False
-                    self.note_unchecked(found.reason, found.subject, largest_size(witness, result, operands))
+                    size = largest_size(witness, result, operands)
+                    self.note_unchecked(found.reason, found.subject, size, kind.library)
                     continue
                 rule, describe = found
                 known = rule != NOT_FINITE or name[-1:] != "=" or self.was_finite(result)
@@ -157,8 +161,10 @@ class ValueChecks:
                     self.finite_arrays.clear()
                 self.finite_arrays[id(result)] = ref(result)
 
-    def note_unchecked(self, reason: str, subject: str, size: int) -> None:
-        """Count a result that was not checked."""
+    def note_unchecked(self, reason: str, subject: str, size: int, library: str = "") -> None:
+        """Count a result that was not checked, unless a dispatcher of its library checks all results."""
+        if library in self.libraries_with_log:
+            return
         if (reason, subject) not in self.unchecked and len(self.unchecked) >= MAX_UNCHECKED_SUBJECTS:
             subject = ""
         counts = self.unchecked.setdefault((reason, subject), [0, 0])
@@ -279,10 +285,24 @@ def check_other_result(witness: ValueWitness, function: Any, *arguments_and_resu
         values = [y for x in arguments for y in (x[:MAX_LIST_ITEMS] if type(x) in (list, tuple) else [x])]
         arrays = [x for x in values if witness.array_kinds[type(x)] is not None]
         name = getattr(function, "__name__", "") if is_known else witness.name
+        if is_checked_by_dispatcher(witness, function, owner):
+            return
         if is_known and arrays and name == "fill" and len(arguments) == 2:
             witness.recorder.value_checks.observe_operation(witness, "put", arguments[1:], {}, owner)
         elif (is_known and arrays and name not in KEEPING_CALLS) or has_library_receiver(function):
             witness.recorder.value_checks.note_unchecked(NO_RESULT, name or witness.name, 0)
+
+
+def is_checked_by_dispatcher(witness: ValueWitness, function: Any, owner: Any) -> bool:
+    """Return True for a method of a library whose dispatcher checks all that it computes."""
+    libraries = witness.recorder.value_checks.libraries_with_log
+    kind = witness.array_kinds[type(owner)]
+    if kind is not None:
+        return kind.library in libraries
+    if type(function) is not MethodType or not libraries:
+        return False
+    module: str = type.__getattribute__(type(function.__self__), "__module__")
+    return library_of(module.partition(".")[0]) in libraries
 
 
 def has_library_receiver(function: Any) -> bool:
@@ -316,7 +336,7 @@ def check_unknown_result(witness: ValueWitness, reason: str, function: Any, resu
         return
     is_function = type(function) in PYTHON_FUNCTION_CLASSES  # never read a name of the program's object
     name = getattr(function, "__name__", "") if is_function else witness.name
-    witness.recorder.value_checks.note_unchecked(reason, name, kind.size(result))
+    witness.recorder.value_checks.note_unchecked(reason, name, kind.size(result), kind.library)
 
 
 def largest_size(witness: ValueWitness, result: Any, operands: Sequence[Any]) -> int:

@@ -11,7 +11,7 @@ from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.library_traits import cast_text
 from typelattice.tracing.remedies.casts import list_guarded_casts
-from typelattice.tracing.remedies.change import Change
+from typelattice.tracing.remedies.change import Change, StepCast
 from typelattice.tracing.remedies.changes_where_met import plain_number_text
 from typelattice.tracing.remedies.dtype_forms import list_dtype_forms, list_narrow_forms, narrow_dtype_text
 from typelattice.tracing.remedies.lasting_arrays import holds_state
@@ -20,6 +20,7 @@ from typelattice.tracing.source.dtype_arguments import (
     DTYPE_POSITIONS,
     find_cast_source,
     find_dtype_argument,
+    is_casting_method,
     is_dtype,
     name_of_called,
 )
@@ -50,10 +51,7 @@ def propose_where_made(
         ):
             yield at.make_change(at.source.make_keyword_edit(node, f"dtype={dtype}"), casts=casts)
     elif isinstance(node, ast.Call) and isinstance(step, Cast) and is_dtype(node.func):
-        if len(node.args) == 1 and not node.keywords:  # a Python number does not widen arrays
-            edit = at.source.make_replacement_edit(node, plain_number_text(at, node))
-            yield at.make_change(edit, casts=casts)
-        yield at.make_change(at.source.make_replacement_edit(node.func, literal), casts=casts)
+        yield from _propose_other_casts(at, node, literal, casts)
     elif asked is not None and isinstance(node, ast.Call):
         yield from _propose_dtype_arguments(at, cause, node, asked, names, created, sources)
     is_part = bool(getattr(step, "part", ""))  # of a tuple or the like, which has no dtype
@@ -71,6 +69,20 @@ def propose_where_made(
         yield from (changes[dtype] for dtype in general)
         yield from list_guarded_casts(at, node, names, literal, casts)
         yield from (changes[dtype] for dtype in narrow)
+
+
+def _propose_other_casts(
+    at: StepNode, node: ast.Call, literal: str, casts: Sequence[StepCast]
+) -> Iterator[Change]:
+    """Yield changes of a call that is named after a dtype: `np.float64(x)`, or the method `x.double()`."""
+    if is_casting_method(node):
+        text = cast_text(at.library, at.source.operand_text(node.func.value), literal)
+        yield at.make_change(at.source.make_replacement_edit(node, text), casts=casts)
+        return
+    if len(node.args) == 1 and not node.keywords:  # a Python number does not widen arrays
+        edit = at.source.make_replacement_edit(node, plain_number_text(at, node))
+        yield at.make_change(edit, casts=casts)
+    yield at.make_change(at.source.make_replacement_edit(node.func, literal), casts=casts)
 
 
 def propose_like_array_at_hand(at: StepNode, cause: WideningCause) -> Iterator[Change]:

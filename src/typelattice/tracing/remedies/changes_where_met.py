@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from typelattice.core.dtypes.dtypes import Kind
 from typelattice.core.operations.operations import OPERATIONS
-from typelattice.programs.calls.call_tables import find_signature
+from typelattice.programs.calls.call_tables import OPERATION_BY_FUNCTION, find_signature
 from typelattice.programs.calls.steps import Call
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.remedies.casts import list_casts, list_guarded_casts
@@ -17,7 +17,7 @@ from typelattice.tracing.remedies.dtype_forms import list_dtype_forms, list_narr
 from typelattice.tracing.remedies.lasting_arrays import holds_state
 from typelattice.tracing.remedies.step_node import StepNode
 from typelattice.tracing.run_data.float_widths import dtype_at_width_of
-from typelattice.tracing.source.dtype_arguments import is_dtype
+from typelattice.tracing.source.dtype_arguments import is_dtype, name_of_called
 from typelattice.tracing.source.function_calls import list_passed_arguments
 from typelattice.tracing.source.source_file import SourceFile
 
@@ -66,8 +66,13 @@ def _propose_casts(at: StepNode, arrays: Sequence[ast.expr], dtypes: Sequence[st
 
 
 def _takes_dtype(at: StepNode) -> bool:
-    """Return True if the function of a step is known to take `dtype=`."""
+    """Return True if the function of a step is known to take `dtype=`.
+
+    A function that is made of operations, such as a loss, has parameters of its own.
+    """
     operation = OPERATIONS.get(at.predicted_run.steps[at.step].op or "")
+    if isinstance(at.node, ast.Call) and OPERATION_BY_FUNCTION.get(name_of_called(at.node)) is not operation:
+        return False
     return operation is not None and find_signature(operation, at.library).find_parameter("dtype") is not None
 
 

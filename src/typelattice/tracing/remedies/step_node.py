@@ -55,7 +55,13 @@ class StepNode:
             return owner or ""
         called = self.source.text(self.node.func).partition(".")[0]
         modules = (whole for name, whole in self.source.import_aliases if name == called)
-        return next((found for m in modules if (found := library_of(m.partition(".")[0]))), "")
+        named = next((found for m in modules if (found := library_of(m.partition(".")[0]))), "")
+        return named or self._library_of_consumer()
+
+    def _library_of_consumer(self) -> str:
+        """Return the library that computes with an array which came from elsewhere, as from a file, or ""."""
+        run = self.predicted_run
+        return next((owner for i in run.consumers[self.step] if (owner := run.steps[i].owner)), "") or ""
 
     @property
     def scope(self) -> ast.AST:

@@ -93,7 +93,7 @@ def departure_message(departure: Departure) -> str:
     if d.kind in (REFUSED, REFUSED_LATER):
         return f"{d.operation} refused {d.narrow} with {d.wide}: {d.detail}"
     if d.kind == STORED:
-        shown = _list_names(d.names)
+        shown = list_names(d.names)
         which = f"{count_text(d.count, 'tensor')} of the {d.operation} {_be(d.count)}"
         return f"{which} {d.wide}, not {d.narrow}: {shown}"
     if d.kind == OUTPUT:
@@ -120,7 +120,7 @@ def departure_sections(departure: Departure, code: CodeReader) -> Iterator[tuple
         caller = departure.place.caller
         yield "caller", [f"{location_text(caller)}: {code.code_at(caller)}"]
     if departure.modules:
-        yield "modules", [_list_names(departure.modules)]
+        yield "modules", [list_names(departure.modules)]
     if departure.bytes:
         yield "costs", [f"{size_text(departure.bytes)} in {count_text(departure.count, 'result')}"]
     remedy = REMEDY_BY_KIND[departure.kind].format(narrow=departure.narrow)
@@ -135,6 +135,8 @@ def describe_source(source: Source, code: CodeReader) -> str:
         return f"{at} asks for {source.dtype}"
     if source.kind == DEFAULT:
         return f"{at} makes {source.dtype} by default"
+    if source.kind == BROUGHT_IN and source.name:
+        return f"{source.name} is {source.dtype}, and comes in at {at}"
     if source.kind == BROUGHT_IN:
         return f"{source.dtype} data, which no operation made, comes in at {at}"
     if source.kind == COMPUTED:
@@ -157,6 +159,7 @@ def describe_model_scope(found: Departures | None, log: OperationLog, code: Code
     )
     if log.failure:
         yield f"not seen: all that ran after our log failed ({log.failure}); please report it"
+    yield from log.notes
     for name, count in log.not_seen.items():
         yield f"not seen: operations inside of {name}, with {count_text(count, 'tensor')} of it"
     if found is None:
@@ -170,7 +173,7 @@ def describe_model_scope(found: Departures | None, log: OperationLog, code: Code
 
 
 def _describe_island(island: Island, code: CodeReader) -> str:
-    where = f" in {_list_names(island.modules)}" if island.modules else ""
+    where = f" in {list_names(island.modules)}" if island.modules else ""
     what = f"{count_text(island.operations, 'operation')}, {size_text(island.bytes)}"
     how = f"computes in {island.dtype}{where}, and is cast back ({what})"
     return f"meant: {code.place_text(island.place)} {how}"
@@ -219,7 +222,7 @@ def _write_row(row: MemoryRow) -> str:
     return f"{row.category} in {row.dtype}: {size} in {count_text(row.count, 'tensor')}"
 
 
-def _list_names(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """List some names, and count the others."""
     more = len(names) - MAX_NAMED
     shown = ", ".join(names[:MAX_NAMED])

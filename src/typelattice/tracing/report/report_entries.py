@@ -26,6 +26,7 @@ from typelattice.tracing.report.departure_sentences import (
     departures_heading,
     describe_model_scope,
     describe_source,
+    list_names,
     memory_heading,
     memory_sections,
 )
@@ -56,6 +57,8 @@ from typelattice.tracing.run_data.run import (
     NO_CHANGE,
     NOT_FINITE,
     ROUNDED_CONSTANT,
+    SATURATED,
+    UNDERFLOW,
     WRAPPED,
     LocatedLoss,
     WeaknessChange,
@@ -69,7 +72,7 @@ FINDING_RULES = {
     "TL003": "A place computes in a wider float than it writes.",
     "TL004": "The library departs from its own rule here, as it is known to.",
     "TL005": "The library contradicts typelattice's rules: please report it.",
-    "TL006": "A function is compiled anew: an argument is weak in one call and strong in another.",
+    "TL006": "A function is compiled anew: an argument is weak and then strong, or has another dtype.",
     "TL007": "A tensor departs from the dtypes that were meant.",
     "TL008": "An array was computed with another dtype than it had announced.",
     WRAPPED: "An integer wrapped: it did not fit into its dtype.",
@@ -77,6 +80,8 @@ FINDING_RULES = {
     LOST_FRACTION: "A float lost its fraction in an integer.",
     LOST_DIGITS: "A sum of narrow floats, or an integer in one, lost digits.",
     NO_CHANGE: "An update changed nothing: the dtype has too few digits.",
+    UNDERFLOW: "Numbers became 0 in a narrow float.",
+    SATURATED: "Numbers became the largest of a narrow float.",
     ROUNDED_CONSTANT: "A number in the code is another one in the dtype: 0, 1, infinite or another integer.",
     **{
         f"TL{number}": f"Another system {what} here."
@@ -288,6 +293,10 @@ def _make_values_chapter(losses: Sequence[LocatedLoss], scope: CheckScope) -> Ch
     """Make the chapter of lost values, with the results that were not checked. Wrapped values come first."""
     checked = scope.value_scope.checked_count if scope.value_scope is not None else 0
     looked_at = count_text(checked, "checked result")
+    dispatched = scope.value_scope.dispatched_count if scope.value_scope is not None else 0
+    if dispatched:
+        looked_at += f" of lines, and {dispatched:,} of operations inside of models"
+    checked += dispatched
     entries = tuple(
         ReportEntry(each.loss.rule, -1, each.location, each.text, _describe_loss(each))
         for each in sorted(losses, key=_loss_order)
@@ -304,7 +313,12 @@ def _loss_order(place: LocatedLoss) -> tuple[str, str, int, str]:
 
 def _describe_loss(place: LocatedLoss) -> str:
     loss, times = place.loss, f", in {place.runs:,} runs" if place.runs > 1 else ""
-    return f"{loss.lost_count:,} of {count_text(loss.total_count, 'number')} {loss.description}{times}"
+    what = f"{loss.lost_count:,} of {count_text(loss.total_count, 'number')} {loss.description}{times}"
+    if place.modules:
+        what += f"; in {list_names(place.modules)}"
+    if place.caller is not None:
+        what += f"; called at {location_text(place.caller)}"
+    return what
 
 
 def _make_announcements_chapter(findings: Findings) -> Chapter:
@@ -329,11 +343,20 @@ def _make_weakness_chapter(changes: Sequence[WeaknessChange]) -> Chapter:
     entries = tuple(
         ReportEntry("TL006", -1, each.location, each.text, _describe_weakness(each)) for each in changes
     )
-    heading = f"functions are compiled anew for {count_text(len(entries), 'weak argument')}"
+    what = "argument of another dtype" if all(each.new_dtype for each in changes) else "weak argument"
+    plural = "arguments of another dtype" if what[0] == "a" else "weak arguments"
+    if len({bool(each.new_dtype) for each in changes}) > 1:
+        plural = "arguments, which are weak or of another dtype"
+    heading = f"functions are compiled anew for {count_text(len(entries), what, plural)}"
     return Chapter("weak-arguments", heading, entries, brief=True)
 
 
 def _describe_weakness(change: WeaknessChange) -> str:
+    if change.new_dtype:
+        first, later = location_text(change.weak_call), location_text(change.strong_call)
+        where = f"at {first}" if first == later else f"at {first}, and {later}"
+        what = f"`{change.argument}` of {change.function} goes in as {change.dtype} and comes back as"
+        return f"{what} {change.new_dtype} ({where}); cast it here, or begin with {change.new_dtype}"
     calls = (
         f"in one call at {location_text(change.weak_call)}, and a strong one in another"
         if change.weak_call == change.strong_call

@@ -10,6 +10,7 @@ from typelattice.tracing.findings.check_scope import CheckScope, UnseenWidening,
 from typelattice.tracing.library_traits.checked_call import (
     COMPLEX_SUM,
     FINITE_ONLY,
+    IN_DISPATCHER,
     NO_CHECKS,
     NO_RESULT,
     NO_VALUES,
@@ -50,6 +51,7 @@ SENTENCE_BY_REASON = {
     OWN_CLASS: "{results} with objects of {subjects}, which may compute in another way",
     OTHER_PACKAGE: "{results} of {subjects}, which no array library defines",
     SEVERAL_RESULTS: "{results} of {subjects}, which gives several",
+    IN_DISPATCHER: "{count} {subjects}",
     NO_RESULT: "{calls} of {subjects}, which returns nothing and may write into arrays",
 }
 
@@ -120,7 +122,11 @@ def describe_value_scope(scope: CheckScope) -> Iterator[str]:
     if scope.value_scope is None:
         return
     ordered = sorted(scope.value_scope.unchecked, key=lambda each: (each.reason, -each.count, each.subject))
-    groups = [[*group] for _, group in groupby(ordered, key=attrgetter("reason"))]
+    groups = [
+        part
+        for reason, group in groupby(ordered, key=attrgetter("reason"))
+        for part in ([[each] for each in group] if reason == IN_DISPATCHER else [[*group]])
+    ]
     for group in sorted(groups, key=lambda group: -sum(each.count for each in group)):
         yield f"not checked: {_describe_unchecked(group)}"
 
@@ -134,6 +140,7 @@ def _describe_unchecked(group: Sequence[UncheckedResults]) -> str:
     return SENTENCE_BY_REASON[group[0].reason].format(
         results=count_text(count, "result"),
         calls=count_text(count, "call"),
+        count=f"{count:,}",
         size=size_text(max(each.largest_bytes for each in group)),
         subjects=f"{shown} and {more:,} more" if more > 0 else shown or "further functions",
     )

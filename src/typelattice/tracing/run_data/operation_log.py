@@ -20,6 +20,8 @@ CATEGORY_BY_PHASE = {FORWARD: ACTIVATION, BACKWARD: "gradients of activations", 
 OFF = "off"  # autocast, within a block that turns it off
 MAX_TALLIES = 100_000
 MAX_REFUSALS = 20
+MAX_LOSSES = 1_000
+MAX_NAMED_MODULES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +113,38 @@ class StoredTensor:
     made_at: Place | None = None
 
 
+@dataclass(slots=True, eq=False)
+class LoggedLoss:
+    """A loss of values at a place: its rule, the first numbers that were lost, and how many runs lost some.
+
+    `modules` maps the modules to how many runs lost values in each. `origin` is the place of the first
+    infinite number, if a NaN comes from it.
+    """
+
+    rule: str
+    place: Place
+    operation: str
+    lost_count: int
+    total_count: int
+    description: str
+    origin: Place | None = None
+    runs: int = 0
+    modules: dict[str, int] = field(default_factory=dict)
+
+
 class OperationLog:
-    """The tallies so far, the memory that is alive, and the memory at the peak."""
+    """The tallies so far, the memory that is alive, and the memory at the peak.
+
+    `losses` are those of values, if values are checked. `unchecked` counts the results that were not, by the
+    reason.
+    """
 
     def __init__(self) -> None:
+        self.checks_values = False
+        self.losses: dict[object, LoggedLoss] = {}
+        self.checked_count = 0
+        self.unchecked: dict[str, int] = {}
+        self.first_infinite: Place | None = None
         self.tallies: list[Tally] = []
         self.by_key: dict[object, Tally] = {}
         self.memories: dict[int, Memory] = {}
@@ -124,8 +154,29 @@ class OperationLog:
         self.stored: dict[str, tuple[StoredTensor, ...]] = {}
         self.refusals: list[Tally] = []
         self.not_seen: dict[str, int] = {}
+        self.notes: dict[str, None] = {}  # sentences on what a policy is not compared with
         self.operation_count = 0
         self.failure = ""
+
+    def add_loss(
+        self, tally: Tally, rule: str, lost: int, total: int, description: str, origin: Place | None = None
+    ) -> None:
+        """Add a loss of values to those of the operation at the same line."""
+        place = tally.place
+        key = rule, tally.operation, place.location, place.caller, place.phase
+        found = self.losses.get(key)
+        if found is None:
+            if len(self.losses) >= MAX_LOSSES:
+                return
+            found = LoggedLoss(rule, place, tally.operation, lost, total, description, origin)
+            self.losses[key] = found
+        found.runs += 1
+        if place.module in found.modules or len(found.modules) < MAX_NAMED_MODULES:
+            found.modules[place.module] = found.modules.get(place.module, 0) + 1
+
+    def note_unchecked(self, reason: str) -> None:
+        """Count a result whose values were not checked."""
+        self.unchecked[reason] = self.unchecked.get(reason, 0) + 1
 
     def add_tally(self, key: object, operation: str, place: Place, takes: Sequence[Tensor],
                   gives: Sequence[Tensor]) -> Tally:  # fmt: skip

@@ -69,7 +69,7 @@ class StepMismatch:
 
 
 WRAPPED, NOT_FINITE, LOST_FRACTION, LOST_DIGITS = "TL201", "TL202", "TL203", "TL204"
-NO_CHANGE, ROUNDED_CONSTANT = "TL205", "TL206"
+NO_CHANGE, ROUNDED_CONSTANT, UNDERFLOW, SATURATED = "TL205", "TL206", "TL207", "TL208"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,18 @@ class ValueLoss:
 
 @dataclass(frozen=True, slots=True)
 class LocatedLoss:
-    """A source text that lost values, with the first loss there, and how many runs lost values."""
+    """A source text that lost values, with the first loss there, and how many runs lost values.
+
+    `modules` are the names of the model's parts that it ran for, if a dispatcher saw it. `caller` is the
+    user's own line, if the text is a package's.
+    """
 
     location: SourceLocation
     text: str
     loss: ValueLoss
     runs: int
+    modules: tuple[str, ...] = ()
+    caller: SourceLocation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +113,14 @@ class UncheckedResults:
 
 @dataclass(frozen=True, slots=True)
 class ValueScope:
-    """The number of results whose values were checked, and the results that were not."""
+    """The number of results whose values were checked, and the results that were not.
+
+    `dispatched_count` counts the results that a dispatcher saw, also inside of modules and optimizers.
+    """
 
     checked_count: int
     unchecked: tuple[UncheckedResults, ...] = ()
+    dispatched_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +157,10 @@ class WeaknessChange:
 
     `dtype` is its type without weakness. `location` and `text` belong to the step that made it weak.
     `weak_call` and `strong_call` are the first call of each sort.
+
+    Or it is a part of a state, and the function gives it back with another dtype, `new_dtype`. Then
+    `location` and `text` belong to the step that gave it that dtype. The two calls are the one before and the
+    one after.
     """
 
     function: str
@@ -156,6 +170,7 @@ class WeaknessChange:
     text: str
     weak_call: SourceLocation | None
     strong_call: SourceLocation | None
+    new_dtype: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

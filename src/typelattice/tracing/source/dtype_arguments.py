@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 from typelattice.core.dtypes.dtypes import DTYPES
 
@@ -13,6 +14,12 @@ DTYPE_POSITIONS = {  # functions and methods, each with the position of a dtype 
     "to": 0, "type": 0,
 }  # fmt: skip
 CASTING_METHODS = ("astype", "to", "type")
+
+
+class _MethodCall(ast.Call):
+    """A call of an attribute."""
+
+    func: ast.Attribute
 
 
 def name_of_called(call: ast.Call) -> str:
@@ -43,3 +50,10 @@ def is_dtype(function: ast.expr) -> bool:
     """Return True if a function is a dtype, as `np.float64` is."""
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     return name in DTYPES or name in ("double", "longdouble")
+
+
+def is_casting_method(node: ast.AST) -> TypeGuard[_MethodCall]:
+    """Return True for a call of a method that is named after a dtype and takes nothing, as `x.double()`."""
+    if not isinstance(node, ast.Call) or node.args or node.keywords:
+        return False
+    return isinstance(node.func, ast.Attribute) and is_dtype(node.func)

@@ -107,8 +107,9 @@ def add_converted_array(
     if step_operand.dtype is None or system.dtype_of_new_array(step_operand.dtype) is not observed.dtype:
         raise UnknownCallError("it gives its array in another dtype")
     cast = Cast(
-        source.step, DTypeOf(source.step), text=excerpt.text, location=excerpt.location, owner=excerpt.owner
-    )
+        source.step, DTypeOf(source.step), is_conversion=True,
+        text=excerpt.text, location=excerpt.location, owner=excerpt.owner,
+    )  # fmt: skip
     return builder.add_step(cast)
 
 

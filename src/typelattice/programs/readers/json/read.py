@@ -341,6 +341,7 @@ FIELD_READER_BY_STEP_AND_KEY: Mapping[tuple[str, str], Callable[[_JSONValue], An
     ("", "args"): _read_args,
     ("", "choices"): _read_earlier_steps,
     ("", "condition"): lambda x: x.read_text(None),
+    ("", "conversion"): lambda x: x.data is True,
     ("", "dtype"): _JSONValue.read_dtype,
     ("", "given"): _read_input,
     ("", "key"): _JSONValue.read_argument,

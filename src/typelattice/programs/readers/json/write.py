@@ -17,7 +17,7 @@ PROGRAM_FORMAT_VERSION = 1
 
 KEY_BY_FIELD = {  # fields of steps with another key in the format
     "custom_operation": "own", "default_from": "like", "fixed_result": "given", "input_shapes": "shapes",
-    "input_steps": "made_of",
+    "input_steps": "made_of", "is_conversion": "conversion",
     "is_operator": "operator", "list_form": "lists", "list_operands": "lists", "operand": "source",
 }  # fmt: skip
 STEPS_AT_A_TIME = 100

@@ -15,10 +15,12 @@ from typelattice.programs.readers.source.python_values import (
     ClassValue,
     DefinedFunction,
     InstanceValue,
+    KeyOfValues,
     NamedTupleValue,
     RaisedError,
     Scope,
     UnknownValue,
+    find_key_of_values,
 )
 
 MAX_MERGED_VALUES = 20_000  # values that the values of arrays decide; more are refused
@@ -49,11 +51,15 @@ NOW: Sides = ({}, {})
 
 @dataclass(frozen=True, slots=True)
 class UnknownLength:
-    """A container of which nobody knows how many items it has, and why. Its items are samples."""
+    """A container of which nobody knows how many items it has, and why. Its items are samples.
+
+    `is_several`: it stands for several containers, so that a change of it is one of any of them.
+    """
 
     container: Any
     error: ProgramError
     may_be_empty: bool
+    is_several: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,10 +248,12 @@ class Branches:
         ):
             lengths.append(self._unknown_length(changed, excerpt, why, not a or not b))
         may_be_empty = any(x.may_be_empty for x in lengths)
-        unknown = replace(lengths[0], may_be_empty=may_be_empty) if lengths else None
+        is_several = any(x.is_several for x in lengths)
+        unknown = replace(lengths[0], may_be_empty=may_be_empty, is_several=is_several) if lengths else None
         match a:
             case dict():
-                both = {**a, **b}
+                joined = self._merge_keys(excerpt, why, a, b, sides)
+                both = {joined.get(key, key): value for key, value in {**a, **b}.items()}
                 for name in a.keys() & b.keys():
                     both[name] = self.merge_values(excerpt, why, a[name], b[name], sides)
                 for name in a.keys() ^ b.keys() if isinstance(changed, InstanceValue) else ():
@@ -257,19 +265,35 @@ class Branches:
                 pairs = zip(a, b, strict=False)
                 common = [self.merge_values(excerpt, why, x, y, sides) for x, y in pairs]
                 return Content([*common, *max(a, b, key=len)[len(common) :]], unknown)
-        return Content(a | b, unknown)
+        joined = self._merge_keys(excerpt, why, a, b, sides)
+        return Content({joined.get(key, key) for key in a | b}, unknown)
+
+    def _merge_keys(self, excerpt: Excerpt, why: str, a: Any, b: Any, sides: Sides) -> dict[Any, Any]:
+        """Return the key that stands for those that values decide in each of two containers, by itself."""
+        first, second = find_key_of_values(a), find_key_of_values(b)
+        if first is None or second is None:
+            return {}
+        joined = KeyOfValues(self.merge_values(excerpt, why, first.value, second.value, sides))
+        return {joined: joined}
 
     def _unknown_length(self, changed: Any, excerpt: Excerpt, why: str, may_be_empty: bool) -> UnknownLength:
         error = excerpt.error(f"how many items it has, {why}; fill it in either case")
         return UnknownLength(changed, error, may_be_empty)
 
     def mark_unknown_length(
-        self, changed: Any, excerpt: Excerpt, why: str, may_be_empty: bool = False
+        self, changed: Any, excerpt: Excerpt, why: str, may_be_empty: bool = False, is_several: bool = False
     ) -> None:
-        """Record that nobody knows how many items a new list, dictionary or set has."""
+        """Record that nobody knows how many items a list, a dictionary or a set has."""
         before = self.find_unknown_length(changed)
-        empty = may_be_empty or (before is not None and before.may_be_empty)
-        self.unknown_lengths[id(changed)] = self._unknown_length(changed, excerpt, why, empty)
+        if before is not None:
+            may_be_empty, is_several = may_be_empty or before.may_be_empty, is_several or before.is_several
+        now = self._unknown_length(changed, excerpt, why, may_be_empty)
+        self.unknown_lengths[id(changed)] = replace(now, is_several=is_several)
+
+    def stands_for_several(self, container: Any) -> bool:
+        """Return True for a container that stands for several, of which the values of arrays choose one."""
+        unknown = self.find_unknown_length(container)
+        return unknown is not None and unknown.is_several
 
     def find_unknown_length(self, container: Any) -> UnknownLength | None:
         """Return why nobody knows how many items a container has, or None if it is known."""

@@ -50,18 +50,15 @@ from typelattice.programs.calls.steps import (
     UnknownFunctionError,
 )
 from typelattice.programs.calls.ufunc_methods import call_ufunc_method, changes_array, is_ufunc_method
-from typelattice.programs.readers.source.container_methods import call_container_method
+from typelattice.programs.readers.source.container_methods import CHANGING_METHOD_NAMES, call_container_method
+from typelattice.programs.readers.source.displays import STAR_MESSAGE, read_values
 from typelattice.programs.readers.source.einops_calls import EINOPS_FUNCTIONS
-from typelattice.programs.readers.source.expressions import STAR_MESSAGE, read_values
 from typelattice.programs.readers.source.function_transforms import call_transform
+from typelattice.programs.readers.source.functions_of_classes import is_array_of
+from typelattice.programs.readers.source.functions_of_numbers import call_math
 from typelattice.programs.readers.source.iterators import iterate_generator
 from typelattice.programs.readers.source.library_objects import make_container
-from typelattice.programs.readers.source.python_functions import (
-    PYTHON_FUNCTIONS,
-    USE_ARRAY_FUNCTION,
-    call_math,
-    is_array_of,
-)
+from typelattice.programs.readers.source.python_functions import PYTHON_FUNCTIONS, USE_ARRAY_FUNCTION
 from typelattice.programs.readers.source.python_values import (
     MISSING,
     NO_DEFAULT,
@@ -87,6 +84,7 @@ from typelattice.programs.readers.source.python_values import (
 )
 from typelattice.programs.readers.source.readings import Reading
 from typelattice.programs.readers.source.statements import read_function_body
+from typelattice.programs.readers.source.subscripts import read_changing_container
 from typelattice.programs.readers.source.syntax_reader import (
     MAX_CALL_DEPTH,
     PASSES_OF_CALL,
@@ -108,7 +106,8 @@ def read_call(reader: SourceReader, node: ast.Call, scope: Scope) -> Reading:
     """Read a call and return its result."""
     receiver: ReadValue = None
     if isinstance(node.func, ast.Attribute):
-        receiver = yield reader.read_expression(node.func.value, scope)
+        is_changing = node.func.attr in CHANGING_METHOD_NAMES
+        receiver = yield read_changing_container(reader, node.func.value, scope, is_changing)
         if isinstance(receiver, Ref) and (
             not reader.builder.is_scalar(receiver) or isinstance(reader.known(receiver), Ref)
         ):
@@ -313,6 +312,9 @@ def read_array_function(
         return reader.as_argument(node, reader.resolve_name(node, args[0], scope))
     if name_meaning(NameSort.TAKES_COLUMN_NAMES, name, owner):
         args = [reader.resolve_name(node, x, scope) if isinstance(x, str) else x for x in args]
+    for module in function.path[:-1] if reader.tries else ():
+        if raised := name_meaning(NameSort.RAISES_BY_VALUES, module, owner):
+            reader.leave_out_error(node, DottedName((*function.path[:-1], raised)))
     try:
         return call_named_function(reader, node, called, args, keywords)
     except UnknownFunctionError as e:
@@ -524,11 +526,7 @@ def read_arguments(
         return reader.as_argument(node, read_named_dtype(x) if may_be_named else x)
 
     taken = [read(x, may_be_dtype(name, i)) for i, x in enumerate(args)]
-    said = {
-        key: read(x, key == "dtype")
-        for key, x in keywords.items()
-        if not is_ignored_object(key, x)
-    }
+    said = {key: read(x, key == "dtype") for key, x in keywords.items() if not is_ignored_object(key, x)}
     return taken, said
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from typelattice.programs.calls.call_tables import NameSort, name_meaning
-from typelattice.programs.readers.source.expressions import read_key
+from typelattice.programs.readers.source.dictionaries import read_key
 from typelattice.programs.readers.source.python_values import (
     NO_DEFAULT,
     AutomaticValue,
@@ -16,6 +16,7 @@ from typelattice.programs.readers.source.python_values import (
     DefinedFunction,
     DottedName,
     InstanceValue,
+    KeyOfValues,
     PythonFunction,
     ReadValue,
     Scope,
@@ -83,6 +84,8 @@ def keep_results(function: ReadValue) -> PythonFunction:
 
     def compute(reader: SourceReader, node: ast.AST, *args: Any, **keywords: Any) -> Reading:
         key = read_key(reader, node, (*args, *(x for pair in keywords.items() for x in pair)))
+        if isinstance(key, KeyOfValues):  # nobody knows if it was called with them before
+            return (yield reader.call(node, function, [*args], keywords, Scope()))
         if key not in kept:
             found = yield reader.call(node, function, [*args], keywords, Scope())
             reader.branches.will_change(kept)

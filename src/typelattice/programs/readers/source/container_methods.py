@@ -7,20 +7,33 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE, scalar_operand
 from typelattice.programs.calls.steps import ProgramError, Ref
-from typelattice.programs.readers.source.elements import add_sample
-from typelattice.programs.readers.source.expressions import (
-    apply_operator,
+from typelattice.programs.readers.source.dictionaries import (
+    add_items,
+    add_to_set,
+    is_decided_by_values,
+    join_choices,
+    list_values,
     look_up,
+    make_dictionary,
+    make_set,
+    merge_sets,
     read_key,
     refuse_own_equality,
+    remove_key,
+    set_item,
 )
+from typelattice.programs.readers.source.elements import add_sample
+from typelattice.programs.readers.source.operators import apply_operator
 from typelattice.programs.readers.source.python_values import (
+    ANY_KEY,
     MISSING,
     VALUE_ERRORS,
     ContainerMethod,
     DefaultDictValue,
     DequeValue,
+    KeyOfValues,
     KeysValue,
     NamedTupleValue,
     ReadValue,
@@ -48,6 +61,7 @@ CHANGING_METHODS: Mapping[type, tuple[str, ...]] = {
     dict: ("pop", "popitem", "setdefault", "update", "clear"),
     set: ("add", "discard", "remove", "pop", "clear", "update"),
 }
+CHANGING_METHOD_NAMES = frozenset(name for names in CHANGING_METHODS.values() for name in names)
 COMPARING_METHODS = ("index", "count", "remove")  # of lists: they compare items, which may be arrays
 KEYED_METHODS = ("get", "pop", "setdefault")  # of dictionaries: the first argument is a key
 NUMBER_METHODS = ("bit_length", "bit_count", "conjugate", "is_integer", "as_integer_ratio", "hex")
@@ -164,6 +178,8 @@ def _call_list_method(
         return made
     if isinstance(items, list) and name in CHANGING_METHODS[list]:
         reader.branches.will_change(items)
+    if name == "clear" and reader.branches.stands_for_several(items):
+        return None  # one of several is cleared, and the others keep their items
     if name == "clear":
         items.clear()
         reader.branches.unknown_lengths.pop(id(items), None)
@@ -267,34 +283,80 @@ def _call_dictionary_method(
     args: list[Any],
     keywords: dict[str, Any],
 ) -> Reading:
-    unknown = reader.branches.find_unknown_length(items)
-    if unknown is not None and name not in ("update", "setdefault", "get", "pop", "clear"):
-        raise unknown.error
     if name in CHANGING_METHODS[dict]:
         reader.branches.will_change(items)
-    if name == "most_common":
-        counted = sorted(items.items(), key=lambda pair: -pair[1])
-        return counted[: reader.known(args[0])] if args else counted
     if name in KEYED_METHODS and args:
-        key = read_key(reader, node, args[0])
-        if unknown is not None and key in items and name == "get":
-            return reader.any_item(node, [items[key], args[1] if len(args) > 1 else None])
-        if key not in items and name == "pop" and len(args) == 1:
-            return look_up(reader, node, items, key)
-        return getattr(items, name)(key, *args[1:])
+        return _call_keyed_method(reader, node, items, name, args)
+    unknown = reader.branches.find_unknown_length(items)
     match name:
-        case "items" | "keys" | "values" if not args:
-            found = [*getattr(items, name)()]
-            return KeysValue(found) if name == "keys" else found
+        case "items" | "keys" | "values" | "most_common":
+            return _list_items(reader, node, items, name, args)
         case "copy":
-            return items.copy()
+            made = items.copy()
+            reader.branches.keep_unknown_length(made, items)
+            return made
         case "update":
             for other in (*args, keywords):
                 yield update_dictionary(reader, node, items, other)
             return None
+        case "popitem" if unknown is not None:
+            reader.leave_out_error(node, KeyError)
+            return reader.any_item(node, _list_items(reader, node, items, "items", []))
+        case "clear" if unknown is not None:
+            if not unknown.is_several:
+                items.clear()
+                reader.branches.unknown_lengths.pop(id(items))
+            return None
         case "popitem" | "clear":
             return _compute(reader, node, items, name, [], {})
     raise reader.error(node, f"a method of dictionaries that is not known here: {name}; write it out")
+
+
+def _call_keyed_method(
+    reader: SourceReader, node: ast.AST, items: dict[Any, Any], name: str, args: list[Any]
+) -> ReadValue:
+    """Read `get`, `pop` or `setdefault` of a dictionary."""
+    key = read_key(reader, node, args[0])
+    default = args[1] if len(args) > 1 else None
+    if is_decided_by_values(reader, items, key):
+        choices = list_values(items, key)
+        if name == "pop":
+            remove_key(reader, node, items, key)
+        if name != "pop" or len(args) > 1:
+            choices.append(default)
+        value = reader.any_item(node, choices)
+        if name == "setdefault":
+            set_item(reader, node, items, key, value)
+            if isinstance(value, (list, dict, set)):
+                join_choices(reader, node, items, key, value)
+        return value
+    if reader.branches.find_unknown_length(items) is not None and key in items and name == "get":
+        return reader.any_item(node, [items[key], default])
+    if key not in items and name == "pop" and len(args) == 1:
+        return look_up(reader, node, items, key)
+    found: ReadValue = getattr(items, name)(key, *args[1:])
+    return found
+
+
+def _list_items(
+    reader: SourceReader, node: ast.AST, items: dict[Any, Any], name: str, args: list[Any]
+) -> list[Any]:
+    """Return the items, the keys or the values of a dictionary. It is as uncertain how many there are."""
+    keys, values = reader.list_keys(items), [*items.values()]
+    if name == "keys":
+        found: list[Any] = KeysValue(keys)
+    elif name == "values":
+        found = values
+    else:
+        found = [*zip(keys, values, strict=True)]
+    if name == "most_common":
+        if not reader.has_array(values):
+            found.sort(key=lambda pair: -pair[1])
+        elif found:
+            found = [reader.any_item(node, found)] * len(found)
+        found = found[: reader.known(args[0])] if args else found
+    reader.branches.keep_unknown_length(found, items)
+    return found
 
 
 def update_dictionary(
@@ -304,41 +366,94 @@ def update_dictionary(
     if isinstance(items, DefaultDictValue) and items.is_counter:
         yield count_items(reader, node, items, other)
         return
-    items.update(other if isinstance(other, dict) else (yield _read_pairs(reader, node, other)))
+    add_items(
+        reader, node, items, other if isinstance(other, dict) else (yield read_pairs(reader, node, other))
+    )
 
 
 def count_items(reader: SourceReader, node: ast.AST, counter: dict[Any, Any], value: ReadValue) -> Reading:
     """Add the items of a value to a counter, or the numbers that a dictionary has of each."""
-    items = value if isinstance(value, dict) else (yield reader.read_items(node, value))
-    for item in items:
+    items = value if isinstance(value, dict) else (yield reader.read_samples(node, value))
+    unknown: ReadValue = None
+    for item in [*items]:
         number = value[item] if isinstance(value, dict) else 1
-        key = read_key(reader, node, item)
+        key = item if isinstance(item, KeyOfValues) else read_key(reader, node, item)
+        if isinstance(key, KeyOfValues):
+            unknown = unknown or count_unknown(reader, node)
+            set_item(reader, node, counter, key, unknown)
+            continue
         counter[key] = yield apply_operator(reader, node, ast.Add, counter.get(key, 0), number, Scope())
+    if reader.branches.find_unknown_length(items) is not None:
+        for key in counter:
+            counter[key] = count_unknown(reader, node)
+        reader.branches.keep_unknown_length(counter, items)
 
 
-def _read_pairs(reader: SourceReader, node: ast.AST, value: ReadValue) -> Reading:
-    found: dict[Any, Any] = {}
-    for pair in (yield reader.read_items(node, value)):
-        key, each = yield reader.read_items(node, pair)
-        found[read_key(reader, node, key)] = each
-    return found
+def count_unknown(reader: SourceReader, node: ast.AST) -> ReadValue:
+    """Return the number of items that are equal, which the values of arrays decide."""
+    whole = scalar_operand(KIND_BY_PYTHON_TYPE[int])
+    return reader.builder.add_opaque(reader.excerpt_of(node), "count", whole, (), ())
 
 
 def read_pairs(reader: SourceReader, node: ast.AST, value: ReadValue) -> Reading:
-    """Return the dictionary of pairs."""
-    return (yield _read_pairs(reader, node, value))
+    """Return the dictionary of pairs. If nobody knows how many there are, so is the dictionary."""
+    items = yield reader.read_samples(node, value)
+    found = []
+    for pair in items:
+        key, each = yield reader.read_items(node, pair)
+        found.append((read_key(reader, node, key), each))
+    return make_dictionary(reader, node, found, items)
 
 
 def _call_set_method(
     reader: SourceReader, node: ast.AST, items: set[Any], name: str, args: list[Any]
 ) -> Reading:
-    reader.check_items(items)
+    if name == "add" and len(args) == 1:
+        add_to_set(reader, node, items, read_key(reader, node, args[0]))
+        return None
     if name in CHANGING_METHODS[set]:
         reader.branches.will_change(items)
-    given = []
+    given: list[Any] = []
     for x in args:
-        if name in ("add", "discard", "remove"):
+        if name in ("discard", "remove"):
             given.append(read_key(reader, node, x))
+        elif isinstance(x, set):
+            given.append(x)
         else:
-            given.append({read_key(reader, node, each) for each in (yield reader.read_items(node, x))})
-    return _compute(reader, node, items, name, given, {})
+            others = yield reader.read_samples(node, x)
+            given.append(make_set(reader, node, others, others))
+    is_known = not any(isinstance(x, KeyOfValues) or reader.is_uncertain(x) for x in (items, *given))
+    if is_known:
+        return _compute(reader, node, items, name, given, {})
+    return _call_method_of_uncertain_set(reader, node, items, name, given)
+
+
+def _call_method_of_uncertain_set(
+    reader: SourceReader, node: ast.AST, items: set[Any], name: str, given: list[Any]
+) -> ReadValue:
+    """Read a method of a set if nobody knows how many items it has, or which of them the method takes."""
+    match name:
+        case "update":
+            merge_sets(reader, node, items, *given)
+            return None
+        case "discard" | "remove" | "difference_update" | "intersection_update":
+            remove_key(reader, node, items, given[0])
+            return None
+        case "pop" if items:
+            remove_key(reader, node, items, ANY_KEY)
+            return reader.any_item(node, reader.list_keys(items))
+        case "clear":
+            if not reader.branches.stands_for_several(items):
+                items.clear()
+                reader.branches.unknown_lengths.pop(id(items), None)
+            return None
+        case "union" | "intersection" | "difference" | "symmetric_difference" | "copy":
+            made: set[Any] = set()
+            merge_sets(reader, node, made, items, *given)
+            if name in ("intersection", "difference", "symmetric_difference"):
+                remove_key(reader, node, made, ANY_KEY)
+            return made
+        case "issubset" | "issuperset" | "isdisjoint":
+            return reader.add_unknown_bool(node, [])
+    reader.check_items(items)
+    raise reader.error(node, f"a method of sets that is not known here: {name}; write it out")

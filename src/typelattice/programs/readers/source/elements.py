@@ -9,12 +9,8 @@ from typing import Any
 
 from typelattice.programs.calls.call_tables import NameSort, name_meaning
 from typelattice.programs.calls.steps import FUNCTION_OF_IN_PLACE, Argument, Ref, Slice
-from typelattice.programs.readers.source.expressions import (
-    apply_operator,
-    assign_target,
-    read_key,
-    read_results_as_key,
-)
+from typelattice.programs.readers.source.dictionaries import read_key, set_item
+from typelattice.programs.readers.source.operators import apply_operator
 from typelattice.programs.readers.source.python_values import (
     MISSING,
     InstanceValue,
@@ -24,22 +20,23 @@ from typelattice.programs.readers.source.python_values import (
     UnknownValue,
 )
 from typelattice.programs.readers.source.readings import Reading
+from typelattice.programs.readers.source.subscripts import read_changing_container, read_results_as_key
 from typelattice.programs.readers.source.syntax_operators import METHOD_BY_SYNTAX, OPERATOR_BY_SYNTAX
 from typelattice.programs.readers.source.syntax_reader import SourceReader
+from typelattice.programs.readers.source.targets import assign_target
 
 MAX_SAMPLES = 4  # of the items of a list of unknown length
 
 
 def assign_elements(reader: SourceReader, target: ast.Subscript, value: ReadValue, scope: Scope) -> Reading:
     """Assign to elements of an array, to an item of a list, or to a key of a dictionary."""
-    container = yield reader.read_expression(target.value, scope)
+    container = yield read_changing_container(reader, target.value, scope)
     key = read_results_as_key(reader, target, (yield reader.read_expression(target.slice, scope)))
     match container:
         case UnknownValue(error=error):
             raise error
         case dict():
-            reader.branches.will_change(container)
-            container[read_key(reader, target.slice, key)] = value
+            set_item(reader, target, container, read_key(reader, target.slice, key), value)
             return
         case list():
             yield set_items(reader, target, container, reader.known(key), value)
@@ -144,7 +141,7 @@ def read_in_place(reader: SourceReader, line: ast.AugAssign, scope: Scope) -> Re
     syntax = type(line.op)
     target, scope = yield read_place_once(reader, line.target, scope)
     read_target: Any = target
-    old = yield reader.read_expression(read_target, scope)
+    old = yield read_changing_container(reader, read_target, scope)
     value = yield reader.read_expression(line.value, scope)
     if isinstance(old, list) and syntax is ast.Mult:
         made = yield apply_operator(reader, line, syntax, old, value, scope)

@@ -38,6 +38,9 @@ def read_iterator(reader: SourceReader, node: ast.AST, value: ReadValue) -> Read
             raise error
         case list() if known and reader.branches.find_unknown_length(known) is not None:
             return IteratorValue(lambda: reader.any_item(node, known), is_of_unknown_length=True)
+        case dict() | set() if known and reader.branches.find_unknown_length(known) is not None:
+            keys = reader.list_keys(known)
+            return IteratorValue(lambda: reader.any_item(node, keys), is_of_unknown_length=True)
         case list():
             reader.check_items(known)
             return IteratorValue.of(iter(known))

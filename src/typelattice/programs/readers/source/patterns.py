@@ -8,8 +8,8 @@ from typing import Any
 
 from typelattice.programs.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.programs.calls.steps import Ref
-from typelattice.programs.readers.source.expressions import apply_comparison
-from typelattice.programs.readers.source.python_functions import is_of_class
+from typelattice.programs.readers.source.comparisons import apply_comparison
+from typelattice.programs.readers.source.functions_of_classes import is_of_class
 from typelattice.programs.readers.source.python_values import (
     MISSING,
     ClassValue,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -233,6 +233,28 @@ class DefaultDictValue(dict[Any, Any]):
         made = DefaultDictValue(self)
         made.factory, made.is_counter = self.factory, self.is_counter
         return made
+
+
+@dataclass(frozen=True, slots=True)
+class KeyOfValues:
+    """A key of a dictionary, or an item of a set, that the values of arrays decide: `value`.
+
+    A container has one at most, which stands for all of them. They are equal, so that it is found.
+    """
+
+    value: Any = field(compare=False)
+
+    def __repr__(self) -> str:
+        """Return the same text for each: errors and descriptions of names have it."""
+        return "<a value>"
+
+
+ANY_KEY = KeyOfValues(None)
+
+
+def find_key_of_values(items: Collection[Any]) -> KeyOfValues | None:
+    """Return the key of a container that the values of arrays decide, or None."""
+    return next(each for each in items if each == ANY_KEY) if ANY_KEY in items else None
 
 
 class KeysValue(list[Any]):

@@ -32,6 +32,12 @@ from typelattice.programs.calls.steps import (
     SourceLocation,
     Step,
 )
+from typelattice.programs.readers.source import (
+    functions_of_classes,
+    functions_of_containers,
+    functions_of_numbers,
+    standard_library,
+)
 from typelattice.programs.readers.source.calls_of_values import call_value, list_parameter_names, read_call
 from typelattice.programs.readers.source.elements import assign_elements
 from typelattice.programs.readers.source.expressions import EXPRESSION_READERS, read_defaults
@@ -71,6 +77,9 @@ MAX_SOURCE_CHARS = 8_000_000  # characters; a longer source is refused
 QUOTED_PATTERN = re.compile(r"'[^']*'|\"[^\"]*\"")  # an input that is a text
 ACCEPTED_SOURCE = "operators, functions of arrays, .astype(dtype), names and numbers, on one line or several"
 
+
+# The rooms of Python's functions. Each fills the table when it is imported.
+FUNCTION_ROOMS = (functions_of_numbers, functions_of_containers, functions_of_classes, standard_library)
 
 SYNTAX_READERS = SyntaxReaders(
     {**EXPRESSION_READERS, ast.Call: read_call},

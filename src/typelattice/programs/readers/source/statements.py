@@ -20,8 +20,9 @@ from typelattice.programs.readers.source.branches import (
     bound_names,
 )
 from typelattice.programs.readers.source.class_definitions import decorate, read_class_definition
+from typelattice.programs.readers.source.dictionaries import is_decided_by_values, read_key, remove_key
 from typelattice.programs.readers.source.elements import read_in_place
-from typelattice.programs.readers.source.expressions import assign_target, read_defaults, read_key
+from typelattice.programs.readers.source.expressions import read_defaults
 from typelattice.programs.readers.source.patterns import match_pattern
 from typelattice.programs.readers.source.python_values import (
     MISSING,
@@ -47,6 +48,7 @@ from typelattice.programs.readers.source.syntax_reader import (
     SourceReader,
     WorkLimitError,
 )
+from typelattice.programs.readers.source.targets import assign_target
 from typelattice.programs.readers.source.value_branches import merge_branches, read_branch
 
 MAX_PASSES_BY_VALUES = 12  # of a loop whose test the values of arrays decide, until its dtypes stay the same
@@ -336,6 +338,11 @@ def read_delete(reader: SourceReader, line: ast.Delete, scope: Scope) -> Reading
                 key = yield reader.read_expression(target.slice, scope)
                 if not isinstance(container, (list, dict)):
                     raise reader.error(target, "elements of an array that are deleted; take the others")
+                if isinstance(container, dict):
+                    at = read_key(reader, target, key)
+                    if is_decided_by_values(reader, container, at):
+                        remove_key(reader, target, container, at)
+                        continue
                 reader.check_items(container)
                 reader.branches.will_change(container)
                 at = read_key(reader, target, key)

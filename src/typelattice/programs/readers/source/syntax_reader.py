@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -68,6 +68,7 @@ from typelattice.programs.readers.source.python_values import (
     IndexUpdateRef,
     InstanceValue,
     IteratorValue,
+    KeyOfValues,
     NamedTupleValue,
     PythonFunction,
     RaisedError,
@@ -242,7 +243,10 @@ class SourceReader:
         return others[0]
 
     def leave_out_error(
-        self, node: ast.AST, error: RaisedError | type[BaseException], contents: Contents | None = None
+        self,
+        node: ast.AST,
+        error: RaisedError | type[BaseException] | DottedName,
+        contents: Contents | None = None,
     ) -> None:
         """Record an error that is raised or not, as the values of arrays decide, for the `try` around it.
 
@@ -250,7 +254,7 @@ class SourceReader:
         """
         if not self.tries:
             return
-        if isinstance(error, type):
+        if not isinstance(error, RaisedError):
             where = self.error(node, "the values of arrays decide if it is refused; give other values")
             error = RaisedError(error, (), where)
         kept = self.tries[-1]
@@ -818,9 +822,15 @@ class SourceReader:
         """Read the items of a value as a list. If nobody knows how many there are, so is the list."""
         if isinstance(value, (tuple, list)):
             return self.copy_items(value)
+        if isinstance(value, (dict, set)):
+            return self.list_keys(value)
         iterator = yield self.read_iterator(node, value)
-        self.refuse_unknown_length(node, iterator)
         found: list[Any] = []
+        if iterator.is_of_unknown_length:
+            found.append((yield iterator.advance()))
+            error = self.unknown_length_error(node)
+            self.branches.unknown_lengths[id(found)] = UnknownLength(found, error, may_be_empty=True)
+            return found
         while (item := (yield iterator.advance())) is not ITERATION_END:
             self.count_passes(node)
             found.append(item)
@@ -833,6 +843,12 @@ class SourceReader:
     def copy_items(self, items: Sequence[ReadValue]) -> list[ReadValue]:
         """Return the items of a list as another list. It is as uncertain how many there are."""
         found = [*items]
+        self.branches.keep_unknown_length(found, items)
+        return found
+
+    def list_keys(self, items: Collection[Any]) -> list[ReadValue]:
+        """Return the keys of a dictionary or the items of a set. It is as uncertain how many there are."""
+        found = [each.value if isinstance(each, KeyOfValues) else each for each in items]
         self.branches.keep_unknown_length(found, items)
         return found
 
@@ -849,16 +865,24 @@ class SourceReader:
         more = yield self.read_samples(node, value)
         self.check_length(node, len(items) + len(more))
         self.branches.will_change(items)
+        before, after = (self.branches.find_unknown_length(x) for x in (items, more))
+        unknown = before or after
+        if unknown is not None:
+            pairs = (items, before), (more, after)
+            may_be_empty = all(not x if length is None else length.may_be_empty for x, length in pairs)
+            known = replace(unknown, container=items, may_be_empty=may_be_empty)
+            self.branches.unknown_lengths[id(items)] = known
         items.extend(more)
-        self.branches.keep_unknown_length(items, more)
 
     def refuse_unknown_length(self, node: ast.AST, iterator: IteratorValue) -> None:
         """Raise ProgramError for items of which nobody knows how many there are."""
         if iterator.is_of_unknown_length:
-            raise self.error(
-                node,
-                f"a loop over an array {NEEDS_VALUES_MESSAGE}; use whole-array functions, or give its shape",
-            )
+            raise self.unknown_length_error(node)
+
+    def unknown_length_error(self, node: ast.AST) -> ProgramError:
+        """Return the error of a loop of which nobody knows how often it runs."""
+        remedy = "use whole-array functions, or give its shape"
+        return self.error(node, f"a loop over an array {NEEDS_VALUES_MESSAGE}; {remedy}")
 
     def refuse_left_out(self, node: ast.AST, iterator: IteratorValue) -> None:
         """Raise ProgramError for an item of which nobody knows if it is left out."""

@@ -16,6 +16,7 @@ from typelattice.core.engine.decisions import (
 from typelattice.core.engine.evaluate_operation import find_operation_rules, left_dtype_after_write
 from typelattice.core.engine.foreign_arrays import INDEX_FORMS, MASK_FORM, index_refusal_reason
 from typelattice.core.engine.new_arrays import yield_items
+from typelattice.core.engine.operation_question import OperationQuestion
 from typelattice.core.engine.promote_operands import promote_operands
 from typelattice.core.engine.promotion import Promotion
 from typelattice.core.engine.question import Question
@@ -79,9 +80,8 @@ def write_into_array(question: Question, name: str) -> Promotion:
                 return question.rest_on(p, False)
             written = find_operation_rules(rules, OPERATOR_OF_OUTPUT)
             decisions.append(NodesJoined((p.dtype,), p.dtype))
-            return question.answer(
-                decisions, left_dtype_after_write(rules, written, p.dtype, into, decisions)
-            )
+            write = OperationQuestion(rules, written, (into,), decisions)
+            return question.answer(decisions, left_dtype_after_write(write, p.dtype))
         if name == ASSIGNMENT:
             _check_assignment(question)
     except RefusalError as e:

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from typelattice.core.dtypes.dtypes import DType, Kind, Node, sort_key, weak_node
+from typelattice.core.dtypes.dtypes import DType, Kind, weak_node
 from typelattice.core.engine.decisions import (
-    Decision,
     DefaultTaken,
-    DTypeByOperation,
     MissingDimensions,
     MissingOperation,
     RefusalError,
 )
+from typelattice.core.engine.operation_question import REWRITE_ADVICE, OperationQuestion
 from typelattice.core.engine.operation_rules import (
     ANY_OPERAND_WORD,
     DIFFERENT_DTYPE_WORD,
     DTypeOrKind,
     OperationRules,
     PairEntry,
-    entry_names,
 )
 from typelattice.core.engine.rule_enums import PairJoin, RightLimit, ScalarPlaces
 from typelattice.core.engine.rules import Rules
 from typelattice.core.engine.scalar_fit import check_scalar_limits
-from typelattice.core.losses.loss import loss
 from typelattice.core.losses.range_and_overflow import is_in_range
 from typelattice.core.operands.operand import BOOL_DTYPE, Operand
-from typelattice.core.operations.operations import IN_PLACE_CLASS
 
 SCALAR_PLACE_TEXTS = {
     ScalarPlaces.BESIDE_ARRAY: "a Python scalar only beside an array",
@@ -45,73 +41,36 @@ SCALAR_PLACE_TEXTS = {
 JOINING_PLACES: Mapping[PairJoin | DType | None, slice] = {
     PairJoin.LEFT: slice(1), PairJoin.LEFT_AS_PRODUCT: slice(1), PairJoin.RIGHT: slice(1, None),
 }  # fmt: skip
-REWRITE_ADVICE = "write it with operations that it has"
 
 
-def check_each_operand(rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand]) -> None:
+def check_each_operand(question: OperationQuestion) -> None:
     """Raise RefusalError for the first operand that the operation never accepts."""
-    check_scalar_limits(rules.limits if operation_rules.limits is None else operation_rules.limits, operands)
-    _check_has_dimensions(rules, operation_rules, operands)
-    if operation_rules.name in rules.missing_operations or not operation_rules.kernels.listed:
-        nodes = tuple(o.node for o in operands)
-        looked_up = operation_rules.name in rules.missing_operations
-        decision = (
-            MissingOperation(nodes, None, operation_rules.name)
-            if looked_up
-            else DTypeByOperation(nodes, None, deciding_entry(rules, operation_rules, "kernels"))
+    rules, of_operation, name = question.rules, question.of_operation, question.name
+    limits = rules.limits if of_operation.limits is None else of_operation.limits
+    check_scalar_limits(limits, question.operands)
+    _check_has_dimensions(question)
+    if name in rules.missing_operations:
+        decision = MissingOperation(question.nodes, None, name)
+        raise RefusalError(f"{rules.name} has no {name}", REWRITE_ADVICE, decision)
+    if not of_operation.kernels.listed:
+        raise question.make_refusal(
+            f"{rules.name} has no {name}", REWRITE_ADVICE, question.nodes, "kernels"
         )
-        raise RefusalError(f"{rules.name} has no {operation_rules.name}", REWRITE_ADVICE, decision)
-    _check_scalars(rules, operation_rules, operands)
-    for o in operands:
+    _check_scalars(question)
+    for o in question.operands:
         own = o.dtype or rules.defaults.get(o.kind) or o.kind
-        if operation_rules.accepts is not None and own not in operation_rules.accepts:
-            decision = DTypeByOperation((o.node,), None, deciding_entry(rules, operation_rules, "accepts"))
-            remedy = cast_remedy(rules, operation_rules, [o.node], "it")
-            refused_text = operation_rules.accepts.describe_missing(o.dtype or o.kind)
-            raise RefusalError(f"{operation_rules.name} takes no {refused_text}", remedy, decision)
+        if of_operation.accepts is not None and own not in of_operation.accepts:
+            refused_text = of_operation.accepts.describe_missing(o.dtype or o.kind)
+            remedy = question.find_remedy([o.node], "it")
+            raise question.make_refusal(f"{name} takes no {refused_text}", remedy, (o.node,), "accepts")
 
 
-def cast_remedy(
-    rules: Rules, operation_rules: OperationRules, nodes: Sequence[Node], operand_words: str = "the operands"
-) -> str:
-    """Say to which dtype to cast refused operands: the lowest accepted dtype that holds all their values.
-
-    Without one, it is the lowest accepted dtype above them, or a default dtype.
-    """
-
-    def is_taken(d: DType) -> bool:
-        is_each = operation_rules.accepts is None or d in operation_rules.accepts
-        is_looped = not operation_rules.loops or d in operation_rules.loops
-        return d in operation_rules.kernels and is_each and is_looped and d in rules.order
-
-    def lowest(found: Iterable[Node]) -> DType | None:
-        return min((d for d in found if isinstance(d, DType) and is_taken(d)), key=sort_key, default=None)
-
-    def lowest_holding_dtype() -> DType | None:
-        """Find the lowest accepted dtype of their kind, or of a higher kind, that holds all their values."""
-        dtypes = [node for node in nodes if isinstance(node, DType)]
-        if len(dtypes) < len(nodes):
-            return None
-        highest = max(d.kind.category for d in dtypes)
-        accepted_dtypes = sorted(
-            (d for d in rules.order.nodes if isinstance(d, DType) and is_taken(d)), key=sort_key
-        )
-        fitting = (d for d in accepted_dtypes if d.kind.category >= highest)
-        return next((d for d in fitting if not any(loss(x, d) for x in dtypes)), None)
-
-    # The bounds of two equal dtypes include this dtype itself, which was refused.
-    is_pair = len(nodes) == 2 and nodes[0] is nodes[1]
-    above = rules.order.bounds(*nodes) if not is_pair and all(node in rules.order for node in nodes) else ()
-    default = next((d for d in rules.defaults.values() if is_taken(d)), None)
-    found = lowest_holding_dtype() or lowest(above) or default or lowest(rules.order.nodes)
-    return f"cast {operand_words}, e.g. to {found}" if found else REWRITE_ADVICE
-
-
-def _check_has_dimensions(rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand]) -> None:
+def _check_has_dimensions(question: OperationQuestion) -> None:
     """Raise RefusalError for an operand without dimensions, if every library refuses it or this one does."""
-    needed_by_all_libraries = rules.find_operation(operation_rules.name).required_dimensions
-    needed = max(needed_by_all_libraries, operation_rules.required_dimensions)
-    operands_without_dimensions = [o for o in operands if o.tier != "array"] if needed else []
+    name = question.name
+    needed_by_all_libraries = question.rules.find_operation(name).required_dimensions
+    needed = max(needed_by_all_libraries, question.of_operation.required_dimensions)
+    operands_without_dimensions = [o for o in question.operands if o.tier != "array"] if needed else []
     if operands_without_dimensions:
         what = (
             "0-d array"
@@ -119,18 +78,17 @@ def _check_has_dimensions(rules: Rules, operation_rules: OperationRules, operand
             else f"Python {operands_without_dimensions[0].kind.python_name}"
         )
         found = (operands_without_dimensions[0].node,)
-        entry = deciding_entry(rules, operation_rules, "scalars")
-        decision: Decision = DTypeByOperation(found, None, entry)
-        if needed_by_all_libraries:
-            decision = MissingDimensions(found, None, operation_rules.name)
         dimensions_text = f"{needed} dimension{'s' * (needed > 1)}"
-        reason = f"{operation_rules.name} takes no {what}: every operand has at least {dimensions_text}"
-        raise RefusalError(reason, "reshape it first", decision)
+        reason = f"{name} takes no {what}: every operand has at least {dimensions_text}"
+        if needed_by_all_libraries:
+            raise RefusalError(reason, "reshape it first", MissingDimensions(found, None, name))
+        raise question.make_refusal(reason, "reshape it first", found, "scalars")
 
 
-def _check_scalars(rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand]) -> None:
+def _check_scalars(question: OperationQuestion) -> None:
     """Raise RefusalError for a Python scalar, or a weak array, where the operation does not accept one."""
-    if operation_rules.scalars not in SCALAR_PLACE_TEXTS:  # most operations accept scalars everywhere
+    places, operands = question.of_operation.scalars, question.operands
+    if places not in SCALAR_PLACE_TEXTS:  # most operations accept scalars everywhere
         return
     are_scalars = [o.tier == "scalar" for o in operands]
     accepted_under = {
@@ -141,57 +99,47 @@ def _check_scalars(rules: Rules, operation_rules: OperationRules, operands: Sequ
         ScalarPlaces.NONE: not any(are_scalars),
         ScalarPlaces.NONE_NOR_0D_NOR_WEAK: not any(o.tier == "scalar" or o.weak for o in operands),
     }
-    if not accepted_under[operation_rules.scalars]:
+    if not accepted_under[places]:
         refused_operand = next((o for o in operands if o.tier == "scalar"), operands[0])
-        decision = DTypeByOperation(
-            (refused_operand.node,), None, deciding_entry(rules, operation_rules, "scalars")
-        )
-        raise RefusalError(
-            f"{operation_rules.name} takes {SCALAR_PLACE_TEXTS[operation_rules.scalars]}",
-            "make an array of the number",
-            decision,
-        )
+        reason = f"{question.name} takes {SCALAR_PLACE_TEXTS[places]}"
+        remedy = "make an array of the number"
+        raise question.make_refusal(reason, remedy, (refused_operand.node,), "scalars")
 
 
 def check_right_value(
-    rules: Rules, operation_rules: OperationRules, right: Operand, value: object, compute: DType
+    question: OperationQuestion, right: Operand, value: object, compute: DType
 ) -> None:
     """Raise RefusalError for an integer on the right that is negative or too great after wrapping."""
-    limit = operation_rules.limits_right
+    limit, name = question.of_operation.limits_right, question.name
     tiers = ("scalar", "0d") if limit is RightLimit.NOT_NEGATIVE_ALSO_0D else ("scalar",)
     if limit is None or right.tier not in tiers or not isinstance(value, int):
         return
     is_allowed = is_in_range(value, limit) if isinstance(limit, DType) else value >= 0
     if not is_allowed and compute.kind.category == Kind.SIGNED.category:
-        decision = DTypeByOperation(
-            (weak_node(right.kind), compute), None, deciding_entry(rules, operation_rules, "limits_right")
-        )
-        reason = f"{operation_rules.name} of integers takes no negative integer on the right"
+        reason = f"{name} of integers takes no negative integer on the right"
         if value >= 0:
-            reason = f"{operation_rules.name} of integers takes no integer beyond {limit} on the right"
+            reason = f"{name} of integers takes no integer beyond {limit} on the right"
         if value != right.value:
             reason += f": {right.value} wraps to {value}"
-        has_floats = Kind.FLOAT in operation_rules.kernels
-        default = rules.defaults.get(Kind.FLOAT)
+        has_floats = Kind.FLOAT in question.of_operation.kernels
+        default = question.rules.defaults.get(Kind.FLOAT)
         to = f", e.g. {default}" if default else ""
         remedy = f"cast the left operand to a float{to}" if has_floats else "use a value that it takes"
-        raise RefusalError(reason, remedy, decision)
+        nodes = (weak_node(right.kind), compute)
+        raise question.make_refusal(reason, remedy, nodes, "limits_right")
 
 
-def check_operation_refusals(
-    rules: Rules, operation_rules: OperationRules, operands: Sequence[Operand]
-) -> None:
+def check_operation_refusals(question: OperationQuestion) -> None:
     """Raise RefusalError for the first two operands that this operation refuses to join."""
-    for a, b in combinations(operands, 2) if operation_rules.refusals else ():
-        for refusal in operation_rules.refusals:
+    refusals = question.of_operation.refusals
+    for a, b in combinations(question.operands, 2) if refusals else ():
+        for refusal in refusals:
             if _match_sides(a, b, refusal) or (not refusal.is_ordered and _match_sides(b, a, refusal)):
                 nodes = (a.node, b.node)
-                decision = DTypeByOperation(nodes, None, deciding_entry(rules, operation_rules, "refusals"))
                 verb = "stand before" if refusal.is_ordered else "meet"
-                reason = f"{operation_rules.name} does not let {a} {verb} {b}: {refusal.reason}"
-                raise RefusalError(
-                    reason, cast_remedy(rules, operation_rules, nodes, "one of them"), decision
-                )
+                reason = f"{question.name} does not let {a} {verb} {b}: {refusal.reason}"
+                remedy = question.find_remedy(nodes, "one of them")
+                raise question.make_refusal(reason, remedy, nodes, "refusals")
 
 
 def dtype_of_pair(pairs: Sequence[PairEntry], operands: Sequence[Operand]) -> DType | None:
@@ -246,22 +194,6 @@ def _match_sides(a: Operand, b: Operand, pair: PairEntry) -> bool:
         for o in (a, b)
     )
     return not (pair.left.isdisjoint(of_a) or pair.right.isdisjoint(of_b))
-
-
-def deciding_entry(rules: Rules, operation_rules: OperationRules, key: str | None = None) -> str:
-    """Return the entry of `ops` that gives a key of an operation, or any key.
-
-    Without one, return its class.
-    """
-    names = entry_names(rules.find_operation(operation_rules.name))
-    of_class = IN_PLACE_CLASS if key == "gives_into" and IN_PLACE_CLASS in names else names[-2]
-    return next((name for name in names if _has_key(rules, name, key)), of_class)
-
-
-def _has_key(rules: Rules, name: str, key: str | None) -> bool:
-    """Return True if the file gives a key, or any key, of an operation, a class or a group."""
-    entry = rules.ops.get(name, {})
-    return bool(entry) if key is None else key in entry or f"{key}_of" in entry
 
 
 def resolve_target(rules: Rules, target: DTypeOrKind) -> DType:

@@ -29,6 +29,7 @@ def promote_operands(
     if name is not None:
         # promotion without an operation needs no rules of operations
         from typelattice.core.engine.evaluate_operation import evaluate_operation, prepare_operation
+        from typelattice.core.engine.operation_question import OperationQuestion
 
         op, promoting = prepare_operation(rules, name, operands)
         name = op.name
@@ -51,7 +52,7 @@ def promote_operands(
         evaluation = (
             _evaluate_promotion(rules, promoting, decisions)
             if op is None
-            else evaluate_operation(rules, op, promoting, decisions)
+            else evaluate_operation(OperationQuestion(rules, op, promoting, decisions))
         )
         if rules.families:
             from typelattice.core.engine.join_parametric_dtypes import replace_families_by_members

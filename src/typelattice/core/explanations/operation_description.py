@@ -9,6 +9,7 @@ from typelattice.core.dtypes.dtypes import DType, Kind
 from typelattice.core.engine.evaluate_operation import find_operation_rules
 from typelattice.core.engine.operand_checks import SCALAR_PLACE_TEXTS, dtype_of_pair
 from typelattice.core.engine.operation_join import counted_dtype, make_arrays
+from typelattice.core.engine.operation_question import OperationQuestion
 from typelattice.core.engine.operation_rules import Domain, OperationRules
 from typelattice.core.engine.promotion import Promotion
 from typelattice.core.engine.rule_enums import JoinRule
@@ -64,18 +65,13 @@ def _describe_join(promotion: Promotion, rule: OperationRules) -> Iterator[str]:
             else (promotion.operands[0], "left")
         )
         yield f"the integer {ignored} on the {side} is ignored"
+    question = OperationQuestion(promotion.system, rule, promotion.promoting_operands, [])
     if promotion.compute is not None:
-        pairs = zip(
-            promotion.promoting_operands,
-            make_arrays(promotion.system, rule, promotion.promoting_operands, []),
-            strict=True,
-        )
+        pairs = zip(question.operands, make_arrays(question), strict=True)
         arrays = {o: a.dtype for o, a in pairs if a is not o and o.tier in promotion.system.tiers}
         yield from (f"{o} first becomes an array of {d}" for o, d in arrays.items())
     if rule.counts_as_of:
-        counted = {
-            o.dtype or o.kind: counted_dtype(promotion.system, rule, o) for o in promotion.promoting_operands
-        }
+        counted = {o.dtype or o.kind: counted_dtype(question, o) for o in question.operands}
         yield from (f"{o} first becomes {d}" for o, d in counted.items() if d)
     if rule.joins_order and promotion.node is not None:
         yield "its operands join in an order of the operation's own"

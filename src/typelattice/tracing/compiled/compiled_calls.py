@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from typelattice.base.errors.outside_errors import raise_if_from_outside, run_locked
@@ -25,6 +26,7 @@ class CompiledCallReader:
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
         self.variable_steps: dict[int, VariableStep] = {}
+        self.logged_calls: set[Hashable] = set()
 
     def note_variable(self, variable: object, number: StepNumber) -> None:
         """Record the step that a witness saw during compilation."""
@@ -43,6 +45,8 @@ class CompiledCallReader:
     ) -> bool:
         """Add the steps of a call that has returned. Return True if all its results are known now."""
         recorder = self.recorder
+        if recorder.model is not None and not library.is_own(function):
+            self.log_call(witness, library, function, arguments_and_result)
         if recorder.model is not None and library.LIBRARY in recorder.model.libraries:
             return False  # its dispatcher reports what ran
         name = getattr(function, "__name__", "")
@@ -70,6 +74,27 @@ class CompiledCallReader:
             return True
 
         return bool(run_locked(recorder.lock, read_steps))
+
+    def log_call(
+        self, witness: Any, library: CompilerAdapter, function: Any, arguments_and_result: Sequence[Any]
+    ) -> None:
+        """Log the operations of a call for a policy, once for each set of types of its arguments."""
+        log = self.recorder.model.log
+        try:
+            args, named = read_arguments(witness.operation, arguments_and_result)
+            leaves = library.leaves((args, named))
+            types = tuple(library.weak_type(x) for x in leaves)
+            key = function, library.state(function), types
+            if key in self.logged_calls or any(library.is_tracer(type(x)) for x in leaves):
+                return
+            self.logged_calls.add(key)
+            location = self.recorder.excerpt_of(witness, library.LIBRARY).location
+            library.log_call(log, function, args, named, location)
+        except UnknownCallError:
+            log.note_not_seen("calls with arguments that are not read")
+        except Exception as e:  # an unexpected graph must not stop the program
+            raise_if_from_outside(e, partial(library.log_call, log, function, args, named, None))
+            log.failure = log.failure or f"{type(e).__name__}: {e}"[:200]
 
     def steps_of_call(
         self,

@@ -15,7 +15,9 @@ from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE
 from typelattice.core.registry.libraries import library_of
 from typelattice.programs.calls.call_tables import graph_operands
 from typelattice.programs.calls.steps import SourceLocation
+from typelattice.tracing.compiled.jax_log import JaxprLog
 from typelattice.tracing.run_data.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
+from typelattice.tracing.run_data.operation_log import OperationLog
 from typelattice.tracing.steps.arguments import list_parameters
 
 LIBRARY = "jax"
@@ -23,6 +25,10 @@ COMPILED_CLASS_NAME = "PjitFunction"
 TRACER_CLASS_NAME = "Tracer"
 OWN_FILES = f"{sep}jax{sep}_src{sep}"
 LOOP_FUNCTIONS = ("scan", "fori_loop", "while_loop")
+NOT_COMPARED_NOTE = (
+    "not compared: operations of JAX outside of jax.jit, the dtypes of its parameters and of its state, and "
+    "memory"
+)
 JAXPR_PARAMETERS = {  # operations that run a jaxpr: the parameter that holds it
     "jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
     "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "remat2": "jaxpr",
@@ -101,6 +107,17 @@ def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Gr
     reader.names |= _parameter_names(closed.jaxpr)
     outputs = reader.read_jaxpr(closed, tuple((v, 0) for v in closed.jaxpr.invars), 0)
     return reader.build_graph(_leaf_variables(leaves((args, keywords)), closed.jaxpr.invars), outputs)
+
+
+def log_call(
+    log: OperationLog, function: Any, args: Sequence[Any], keywords: Mapping[str, Any],
+    call: SourceLocation | None,
+) -> None:  # fmt: skip
+    """Log the operations of a function for arguments of an earlier call."""
+    closed = function.trace(*args, **keywords).jaxpr
+    reader = _JaxprReader(read)
+    log.notes[NOT_COMPARED_NOTE] = None
+    JaxprLog(log, _source_location, reader.yield_inner_jaxprs).read_call(closed, call)
 
 
 def _leaf_variables(arguments: Sequence[Any], variables: Sequence[Any]) -> tuple[Variable | None, ...]:

@@ -225,7 +225,7 @@ class _Flow:
                 elif producer in seen or stop(producer):
                     continue
                 elif producer.is_input:
-                    found[Source(BROUGHT_IN, producer.place, one.takes[i].dtype)] = None
+                    found[Source(BROUGHT_IN, producer.place, one.takes[i].dtype, producer.operation)] = None
                 elif self.wide_operands(producer):
                     seen.add(producer)
                     left.append(producer)
@@ -373,11 +373,17 @@ class _Flow:
                 )  # fmt: skip
 
     def list_islands(self) -> list[Island]:
-        """List the upcasts that are meant, with the bytes of all that is wide because of them."""
+        """List the upcasts that are meant, with the bytes of all that is wide because of them.
+
+        A place where a wide parameter or input meets a narrow array, and that is cast back, is one, too.
+        """
         groups: dict[object, list[tuple[Tally, set[Tally]]]] = {}
+        quiet = {tally for tally in self.meetings if self.is_contained(tally) and not self.is_astray(tally)}
+        quiet = {t for t in quiet if {x.kind for x in self.sources_of(t)} <= {PARAMETER, BUFFER, BROUGHT_IN}}
         for tally in self.tallies:
             is_upcast = self.gives_wide(tally) and any(width_of(x.dtype) for x in tally.takes)
-            if is_upcast and not self.wide_operands(tally) and tally not in self.own_casts:
+            is_start = is_upcast and not self.wide_operands(tally) and tally not in self.own_casts
+            if is_start or tally in quiet:
                 inner = self._wide_after(tally)
                 if self.is_contained(tally) or all(_is_loss(each) or each is tally for each in inner):
                     key = tally.place.location, tally.place.caller

@@ -135,6 +135,8 @@ def describe_source(source: Source, code: CodeReader) -> str:
         return f"{at} asks for {source.dtype}"
     if source.kind == DEFAULT:
         return f"{at} makes {source.dtype} by default"
+    if source.kind == BROUGHT_IN and source.name:
+        return f"{source.name} is {source.dtype}, and comes in at {at}"
     if source.kind == BROUGHT_IN:
         return f"{source.dtype} data, which no operation made, comes in at {at}"
     if source.kind == COMPUTED:
@@ -157,6 +159,7 @@ def describe_model_scope(found: Departures | None, log: OperationLog, code: Code
     )
     if log.failure:
         yield f"not seen: all that ran after our log failed ({log.failure}); please report it"
+    yield from log.notes
     for name, count in log.not_seen.items():
         yield f"not seen: operations inside of {name}, with {count_text(count, 'tensor')} of it"
     if found is None:

@@ -10,7 +10,9 @@ from types import ModuleType
 from typing import Any
 
 from typelattice.core.registry.libraries import file_of, library_of
+from typelattice.programs.calls.steps import SourceLocation
 from typelattice.tracing.run_data.graph import Graph
+from typelattice.tracing.run_data.operation_log import OperationLog
 
 
 class CompilerAdapter:
@@ -41,6 +43,12 @@ class CompilerAdapter:
     def graph_of_history(self, history: Any, function: Any, arguments_and_results: Any) -> Graph | None:
         """Return the graph of a call that has just returned, from the history of a dispatcher, or None."""
         return None
+
+    def log_call(
+        self, log: OperationLog, function: Any, args: Sequence[Any], keywords: Mapping[str, Any],
+        call: SourceLocation | None,
+    ) -> None:  # fmt: skip
+        """Log the operations of a function for arguments of an earlier call, if the library keeps them."""
 
     def state(self, function: Any) -> Hashable:
         """Return the state that the graph of a function depends on, besides its arguments."""

@@ -154,6 +154,7 @@ class OperationLog:
         self.stored: dict[str, tuple[StoredTensor, ...]] = {}
         self.refusals: list[Tally] = []
         self.not_seen: dict[str, int] = {}
+        self.notes: dict[str, None] = {}  # sentences on what a policy is not compared with
         self.operation_count = 0
         self.failure = ""
 

@@ -259,6 +259,17 @@ def test_compare_names_the_system_that_it_chose(visit: Visitor, some: str) -> No
     assert page.evaluate("location.hash") == "#view=compare&system=numpy&with=jax"
 
 
+def test_on_a_phone_the_switches_fold_and_the_table_is_seen_at_once(visit: Visitor, some: str) -> None:
+    page = visit.open(some, NARROW)
+    assert not page.is_visible("#choices [name=rows]")
+    assert page.locator("table.grid").bounding_box()["y"] < NARROW["height"] / 3
+    page.click("#choices summary")
+    page.select_option("#choices [name=rows]", "scalar")
+    wait_until_drawn(page)
+    assert page.is_visible("#choices [name=columns]")  # it stays open
+    assert "rows=scalar" in page.url and "Python scalars" in page.inner_text("#choices summary")
+
+
 def test_on_a_phone_the_answer_comes_to_the_tap(visit: Visitor, some: str) -> None:
     page = visit.open(some, NARROW)
     low = cell(page, "int32", "int8")  # where the answer will lie

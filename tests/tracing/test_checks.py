@@ -131,6 +131,7 @@ def test_lines_of_any_file_are_found(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize(("base", "why"), [
     ("nothing", "there is no commit 'nothing'; name a branch"), ("--output", "'--output' is no name of a"),
+    ("HAED", r"no commit 'HAED' \(did you mean HEAD\?\)"),
     ("", "'' is no name of a commit"), ("HEAD\n", "is no name of a commit"),
 ])  # fmt: skip
 def test_a_commit_that_is_not_there_is_named(folder: Path, base: str, why: str) -> None:
@@ -143,6 +144,7 @@ def test_a_commit_that_is_not_there_is_named(folder: Path, base: str, why: str) 
     (("--since", "main"), "Git cannot tell what changed: not a git repository"),
     (("--baseline", "no.toml"), "no baseline "), (("--baseline", "s.py"), "s.py is no baseline"),
     (("--write-baseline",), "--write-baseline needs --baseline FILE, which says where"),
+    (("--baseline", "bugdet.toml"), "bugdet.toml (did you mean budget.toml?): write it once"),
     (("--baseline", "budget.toml"), "budget is '-1'; give a whole number of bytes"),
     (("--summary", "no/where.md"), "no/where.md"),
     (("--summary", "a", "--output", "a"), "need paths of their own"),

@@ -42,7 +42,7 @@ def test_the_magic_counts_lines_from_its_own(run_cell: Runner) -> None:
 @pytest.mark.parametrize(("cell", "error"), [
     ("%%dtypes nope\nx = 1", "UsageError: unknown system 'nope'"),
     ("%%dtypes 'a\nx = 1", """UsageError: %%dtypes: no closing quotation in "'a"; give names of systems"""),
-    ("%%dtypes\nx = 1\nx = = 1", "UsageError: line 3: invalid syntax: x = = 1"),
+    ("%%dtypes\nx = 1\nx = = 1", "UsageError: cell 3, line 3: invalid syntax: x = = 1"),
 ])  # fmt: skip
 def test_an_error_of_the_magic_is_one_line(run_cell: Runner, cell: str, error: str) -> None:
     said = run_cell(cell)

@@ -141,6 +141,7 @@ def test_a_budget_has_a_floor_in_bytes_and_a_form_for_results(project: Path) -> 
     told = run(project, "--dtype-trace=package", "-rA")[1]
     for n, outcome in enumerate(marks.values()):
         assert f"{outcome} test_package.py::test_{n}" in told
+    assert told.count("the results are within the budget; results=True in the mark checks them alone") == 2
 
 
 def test_a_baseline_names_files_of_installed_packages_from_the_package_on(
@@ -288,6 +289,7 @@ def test_budgets_hold_in_parallel(project: Path, parallel: tuple[str, ...]) -> N
         (["--dtype-trace=package", "--dtype-write-baseline"], "-write-baseline needs --dtype-baseline=FILE"),
         (["--dtype-trace=package", "--dtype-baseline=no.toml"], "write it once with --dtype-write-baseline"),
         (["--dtype-trace=package", "--dtype-baseline=package.py"], "package.py is no baseline"),
+        (["--dtype-trace=pakcage"], "no package 'pakcage' was found (did you mean package?); name it as"),
         (["--dtype-trace="], "'' is no name of a package; write it as an import does"),
         (["--dtype-trace=numpy"], "numpy is a library whose operations are what is followed"),
         (["--dtype-trace=package", "--dtype-html=package.py"], "package.py': Not a directory"),
@@ -309,9 +311,9 @@ def test_a_package_of_which_nothing_was_followed_fails_the_run(
 ) -> None:
     without_budgets(project)
     options += request.getfixturevalue("parallel") if processes else ()
-    status, told = run(project, "--dtype-trace=package", "--dtype-trace=pakcage", *options)
+    status, told = run(project, "--dtype-trace=package", "--dtype-trace=zzqqx", *options)
     assert status == pytest.ExitCode.TESTS_FAILED and "2 passed" in told
-    assert "no module of pakcage was followed, so that nothing of it was checked" in told
+    assert "no module of zzqqx was followed, so that nothing of it was checked" in told
     assert not (project / "known.toml").exists()
 
 

@@ -34,6 +34,7 @@ import survey
 import theme_pages
 
 from typelattice.base.own_folders import PACKAGE_FOLDER
+from typelattice.base.rendering.terminal_output import progress_bar
 from typelattice.show.explorer.answer_addresses import describe_scope
 from typelattice.show.explorer.cached_document import hash_files, load_or_build_document
 from typelattice.show.explorer.document import Document
@@ -137,10 +138,12 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str, editi
     if address:
         answers.check_cards()
     source, html = into / "source", into / "html"
+    announce("pages of docs/")
     lay_out(source, pyodide)
     strict = ["--fail-on-warning", "--keep-going", "--quiet", "--jobs", "auto"]
     strict += ["-D", f"html_baseurl={address}"]
     strict += ["-D", f"repository={repository}", "-D", f"editions={editions}"]
+    announce("Sphinx")
     status = sphinx([*strict, "-c", str(HERE), "-d", str(into / "doctrees"), str(source), str(html)])
     if status:
         rmtree(into / "doctrees", ignore_errors=True)  # a page that is not read again does not warn again
@@ -156,6 +159,7 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str, editi
         write_generated(html, address)
         stamp.write_text(made_of, encoding="utf-8")
     addresses.write(html, address)
+    announce("links")
     outside, broken = links.follow(html)
     (into / "links.txt").write_text("".join(f"{link}\n" for link in outside), encoding="utf-8")
     for link in broken:
@@ -167,14 +171,24 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str, editi
 
 def write_generated(html: Path, address: str) -> None:
     """Write the pages that Sphinx does not make: they are made of the package and its recordings."""
-    shown = load_or_build_document(lambda *_: None, os.cpu_count() or 1)
+    announce("explorer")
+    shown = load_or_build_document(progress_bar(), os.cpu_count() or 1)
     on_site = Document(shown.data | {"pages": describe_scope()})
     (html / "explore.html").write_text(explorer(on_site), encoding="utf-8")
+    announce("gallery")
     gallery.write(html)
+    announce("pages of single questions")
     answers.write(html, address)
+    announce("conformance, imitations, survey")
     conformance.write(html)
     imitations.write(html)
     survey.write(html)
+
+
+def announce(part: str) -> None:
+    """Name the part of the site that is made next, with the processor time so far."""
+    spent = sum(os.times()[:4])
+    print(f"docs: {part}, after {spent:.0f} s of processor time", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from os.path import splitext
 
 MAX_SUGGESTIONS = 2
 MIN_BEGINNING_CHARS = 5  # letters of a name that count as its beginning
@@ -76,11 +77,22 @@ def spelling_hint(name: str, known_names: Iterable[str]) -> str:
             each for each in name_by_lower_case if is_short_form(typed, each) or is_short_form(each, typed)
         ]
         likely = sorted(forms, key=len)
-    return (
-        f" (did you mean {' or '.join(name_by_lower_case[each] for each in likely[:MAX_SUGGESTIONS])}?)"
-        if likely
-        else ""
-    )
+    return did_you_mean([name_by_lower_case[each] for each in likely])
+
+
+def did_you_mean(names: Sequence[str]) -> str:
+    """Return ` (did you mean …?)` with the first of some names, or an empty string if there are none."""
+    return f" (did you mean {' or '.join(names[:MAX_SUGGESTIONS])}?)" if names else ""
+
+
+def hint_at_file(name: str, files: Sequence[str]) -> str:
+    """Return ` (did you mean …?)` with files whose names are near, whatever their common ending.
+
+    >>> hint_at_file("dtype.toml", ["dtypes.toml", "pyproject.toml"])
+    ' (did you mean dtypes.toml?)'
+    """
+    stem = splitext(name)[0]
+    return spelling_hint(name, [each for each in files if spelling_hint(stem, [splitext(each)[0]])])
 
 
 def is_short_form(short_name: str, name: str) -> bool:

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import NoReturn
 
 import typelattice as tl
-from typelattice.base.errors.error_texts import clip_text, quote_short, spelling_hint
+from typelattice.base.errors.error_texts import clip_text, did_you_mean, quote_short, spelling_hint
 from typelattice.base.rendering.terminal_output import OutputError, print_error, print_output
 from typelattice.show.cli.command import (
     MAX_ERROR_CHARS,
@@ -110,9 +110,15 @@ class Parser(ArgumentParser):
             raise ArgumentError(action, f"invalid choice: {value!r}{near}; choose from {', '.join(choices)}")
 
     def _nearest_option(self, unknown_words: Sequence[str]) -> str:
-        """Return the option that is nearest to the first word that looks like an option."""
-        mistyped = next((word.partition("=")[0] for word in unknown_words if word.startswith("--")), "")
-        return spelling_hint(mistyped, self._option_string_actions) if mistyped else ""
+        """Return the option that is nearest to the first word that looks like an option.
+
+        A letter, such as `-o`, means the options that begin with it.
+        """
+        mistyped = next((word.partition("=")[0] for word in unknown_words if word.startswith("-")), "")
+        if re.fullmatch("-[a-z]", mistyped):
+            options = [name for name in self._option_string_actions if name.startswith(f"-{mistyped}")]
+            return did_you_mean(options)
+        return spelling_hint(mistyped, self._option_string_actions) if mistyped.startswith("--") else ""
 
     def _check_given_once(self, words: Sequence[str]) -> None:
         """Raise UsageError if an option with one value is given twice: we do not guess which one counts."""
@@ -224,4 +230,7 @@ def _write_help() -> Paragraphs:
     yield from (
         f"  typelattice {name} {find_command(name).examples[0]}" for name in ("trace", "explain", "diff")
     )
-    yield "\nexit status: 0 an answer, 1 a difference or a failed check, 2 no answer"
+    yield (
+        "\nexit status: 0 an answer, 1 a difference or a failed check, 2 no answer;\n"
+        "             3 a failed --exit-code, or a patch that may not be written"
+    )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from typelattice.base.disk.read import read_bytes
 from typelattice.base.disk.write import write_text
-from typelattice.base.errors.error_texts import quote_short
+from typelattice.base.errors.error_texts import hint_at_file, quote_short
 from typelattice.base.errors.errors import TypelatticeError
 from typelattice.programs.calls.steps import SourceLocation, Step
 from typelattice.tracing.findings.divergences_from_run import RunDivergence
@@ -167,7 +167,8 @@ def open_baseline(path: Path, is_written: bool, write_option: str) -> Baseline:
         return read_baseline(path)
     if is_written:
         return Baseline()
-    raise BaselineError(f"no baseline {path}: write it once with {write_option}")
+    near = hint_at_file(path.name, sorted(each.name for each in path.parent.glob("*.toml")))
+    raise BaselineError(f"no baseline {path}{near}: write it once with {write_option}")
 
 
 def _read_entry(name: str, number: int, entry: object) -> BaselineEntry:

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from typelattice.base.errors.error_texts import clip_text, quote_short
+from typelattice.base.errors.error_texts import clip_text, quote_short, spelling_hint
 from typelattice.base.errors.errors import TypelatticeError
 from typelattice.programs.calls.steps import SourceLocation
 
@@ -50,7 +50,11 @@ def read_changed_lines(base: str, folder: str) -> ChangedLines:
         raise ChangedLinesError(f"{quote_short(base)} is no name of a commit; {advice}")
     top = os.fsdecode(_ask_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
     commit = f"{base}^{{commit}}"
-    _ask_git(top, "rev-parse", "--verify", "--quiet", commit, why=f"there is no commit {base!r}; {advice}")
+    try:
+        _ask_git(top, "rev-parse", "--verify", "--quiet", commit)
+    except ChangedLinesError:
+        near = spelling_hint(base, _list_branches(top))
+        raise ChangedLinesError(f"there is no commit {base!r}{near}; {advice}") from None
     unrelated = f"the current commit has no history in common with {base!r}; {advice}"
     fork = _ask_git(top, "merge-base", base, "HEAD", why=unrelated)
     differing = "diff", "--no-renames", "--diff-filter=d", "--no-ext-diff", "--no-textconv", "--no-color"
@@ -60,6 +64,12 @@ def read_changed_lines(base: str, folder: str) -> ChangedLines:
     new = _ask_git(top, "ls-files", "--others", "--exclude-standard", "-z", "--", "*.py").split(b"\0")[:-1]
     ranges = {_real_path(top, name): ranges for name, ranges in zip(names, changes, strict=True)}
     return ChangedLines(base, ranges | {_real_path(top, name): () for name in new})
+
+
+def _list_branches(top: str) -> list[str]:
+    """Return the names of HEAD, of branches and of tags."""
+    names = _ask_git(top, "for-each-ref", "--format=%(refname:short)").decode(errors="replace")
+    return ["HEAD", *(name for name in names.split("\n") if name)]
 
 
 def _real_path(top: str, name: bytes) -> str:

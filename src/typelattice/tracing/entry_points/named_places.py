@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from itertools import islice
 from pkgutil import iter_modules
 
-from typelattice.base.errors.error_texts import quote_short, spelling_hint
-from typelattice.tracing.entry_points.script import ScriptError, find_project, hint_at_file
+from typelattice.base.errors.error_texts import hint_at_file, quote_short, spelling_hint
+from typelattice.tracing.entry_points.script import ScriptError, find_project
 
 PLACE_PATTERN = re.compile(r"(?P<file>.+):\d{1,9}")
 MAX_PROJECT_FILES = 10_000  # files of a project; the places of a larger one are not checked
@@ -53,6 +53,17 @@ def check_packages(packages: Iterable[str], script: str) -> None:
         if near:
             what = f"no package {quote_short(package)} was found{near}"
             raise ScriptError(f"{what}; name it as an import does, or add its folder to PYTHONPATH")
+
+
+def check_packages_of_tests(packages: Iterable[str], folder: str) -> None:
+    """Raise ScriptError as `check_packages` does, for tests in a folder.
+
+    pytest adds folders of tests to the path later, so a name that stands in any of them is left to it.
+    """
+    files = (os.path.relpath(file, folder) for file in islice(_yield_sources(folder), MAX_PROJECT_FILES))
+    names = {part.removesuffix(".py") for file in files for part in file.split(os.sep)}
+    unknown = [package for package in packages if package.partition(".")[0] not in names]
+    check_packages(unknown, os.path.join(folder, "conftest.py"))
 
 
 def _yield_sources(folder: str) -> Iterator[str]:

@@ -77,7 +77,9 @@ def _passed_file(error: BaseException, file: str) -> bool:
 def _describe_error(error: TypelatticeError | SyntaxError) -> str:
     """Describe an error of the magic, or of a cell that is no Python, in one line."""
     if isinstance(error, SyntaxError):
-        return f"line {error.lineno}: {error.msg}" + (f": {error.text.strip()}" if error.text else "")
+        number = cell_number(error.filename or "")
+        cell = f"cell {number}, " if number is not None else ""
+        return f"{cell}line {error.lineno}: {error.msg}" + (f": {error.text.strip()}" if error.text else "")
     return str(error)
 
 

@@ -150,14 +150,16 @@ def _read_budget(mark: pytest.Mark, default_floor: int) -> WidthBudget:
     pytest.fail(why, pytrace=False)
 
 
-def _check_options(packages: Sequence[str], systems: Sequence[str]) -> None:
-    """Raise UsageError before any test runs if a package or a system cannot be used."""
+def _check_options(packages: Sequence[str], systems: Sequence[str], folder: Path) -> None:
+    """Raise UsageError before any test runs if a package or a system cannot be used, or is misspelt."""
     from typelattice.core.system_files.reader import system
+    from typelattice.tracing.entry_points.named_places import check_packages_of_tests
     from typelattice.tracing.entry_points.script import check_package
 
     with _refuse_usage():
         for package in packages:
             check_package(package)
+        check_packages_of_tests(packages, str(folder))
         for name in systems:
             system(name)
 
@@ -170,7 +172,7 @@ class BaselinePlugin:
         self.baseline: Baseline | None = None
         self.lines: list[str] = []
         options = config.known_args_namespace
-        _check_options(options.dtype_trace, options.dtype_system)
+        _check_options(options.dtype_trace, options.dtype_system, config.rootpath)
         self.baseline_file = _find_baseline(config)
         if self.baseline_file is not None:
             self.baseline = self.read_baseline()

@@ -24,7 +24,7 @@ from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
 from typelattice.base.disk.read import FileError, read_bytes
-from typelattice.base.errors.error_texts import clip_text, quote_short, spelling_hint
+from typelattice.base.errors.error_texts import clip_text, hint_at_file, quote_short, spelling_hint
 from typelattice.base.errors.errors import TypelatticeError
 from typelattice.base.errors.outside_errors import leave_out_own_frames
 from typelattice.core.registry.libraries import library_of
@@ -438,12 +438,6 @@ def _hint_at_script(path: str) -> str:
     with suppress(OSError, ValueError):
         scripts = [each for each in sorted(os.listdir(folder or os.curdir)) if each.endswith(".py")]
     return hint_at_file(name, scripts[:MAX_NAMES_FOR_HINT])
-
-
-def hint_at_file(name: str, files: Sequence[str]) -> str:
-    """Return ` (did you mean …?)` with files whose names are near, whatever their common ending."""
-    stem = os.path.splitext(name)[0]
-    return spelling_hint(name, [each for each in files if spelling_hint(stem, [os.path.splitext(each)[0]])])
 
 
 def hint_at_module(name: str) -> str:

@@ -82,8 +82,8 @@ def trace_call(
     if isinstance(inner, MethodType):
         inner = inner.__func__
     if not isinstance(inner, FunctionType):
-        kind = type(inner).__name__
-        raise TraceError(f"a {kind} is no Python function; give one that calls it, such as lambda x: f(x)")
+        what = f"an object of type {type(inner).__name__}"
+        raise TraceError(f"{what} is no Python function; give one that calls it, such as lambda x: f(x)")
     if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
         what = f"{inner.__qualname__} is a generator, which runs after it was called"
         raise TraceError(f"{what}; give a function that makes a list of it")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from typelattice.core.dtypes.dtypes import DType
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
@@ -18,6 +18,7 @@ NOTHING_CHECKED_MESSAGE = (
     "the dtype budget {} checked nothing: the test computed with no array in what is followed; name the "
     "package that does with --dtype-trace"
 )
+NARROW_RESULTS_MESSAGE = "  the results are within the budget; results=True in the mark checks them alone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,10 @@ def budget_message(run: Run, earlier_run: Run | None, budget: WidthBudget) -> st
     found += [f"  {describe_held_array(held)}" for held in held_arrays]
     places = len(excesses) + len(held_arrays)
     head = f"the dtype budget {budget.dtype} is exceeded from {count_text(places, 'place')}"
+    if places and not (
+        budget.only_results or budget_message(run, earlier_run, replace(budget, only_results=True))
+    ):
+        found.append(NARROW_RESULTS_MESSAGE)
     return "\n".join([head, *found]) if places else ""
 
 

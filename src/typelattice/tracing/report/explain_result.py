@@ -64,7 +64,7 @@ class Why:
         return f"<why {self.name} is {self.dtype}: {count_text(len(self.steps), 'step')}; print it>"
 
     def _repr_html_(self) -> str:
-        return write_element("pre", "\n".join(map(escape_text, self.lines())))
+        return write_element("pre", "\n".join(map(escape_text, str(self).split("\n"))))
 
     def __str__(self) -> str:
         """Return the answer as text."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import ArgumentParser, Namespace
 from io import BytesIO
 from pathlib import Path
@@ -34,7 +35,7 @@ FORMAT_BY_FILE_ENDING = {
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("system", metavar="NAME|FILE", help="a system's name, or a .toml file")
     parser.add_argument(
-        "other", nargs="?", metavar="OTHER", help="a second system: show what it adds and drops"
+        "others", nargs="*", metavar="OTHER", help="a second system: show what it adds and drops"
     )
     parser.add_argument(
         "--highlight", nargs="+", metavar="OPERAND",
@@ -70,6 +71,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Paragraphs:
     """Return the drawing in the requested format, printed or written to a file."""
+    args.other = _choose_other(args)
     format = _choose_format(args)
     if args.output in (None, STANDARD_OUTPUT):
         if format == "png" or (args.heat and format != "text"):
@@ -90,6 +92,25 @@ def run(args: Namespace) -> Paragraphs:
         )
         write_bytes(Path(args.output), content)
     yield f"wrote {args.output}"
+
+
+def _choose_other(args: Namespace) -> str | None:
+    """Return the second system, if there is one. Raises UsageError for operands and for a third system."""
+    operands = [word for word in args.others if _is_operand(word)]
+    if operands:
+        advice = f"type typelattice draw {shlex.join([args.system, '--highlight', *operands])}"
+        raise UsageError(f"draw: {operands[0]} is an operand, and no system; to show its ways, {advice}")
+    if len(args.others) > 1:
+        raise UsageError(f"draw: {args.others[1]} is a third system; draw two at a time")
+    return next(iter(args.others), None)
+
+
+def _is_operand(word: str) -> bool:
+    try:
+        tl.operand(word)
+    except tl.TypelatticeError:
+        return False
+    return word not in tl.systems(versions=True)
 
 
 def _read_drawn_content(drawing: Drawing, format: str) -> bytes:

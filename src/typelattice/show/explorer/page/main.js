@@ -7,12 +7,14 @@ const VIEWS = [
   ["laws", "Laws and costs", lawsView],
   ["expression", "Expression", expressionView],
 ];
+const NARROW = matchMedia("(max-width: 60rem)"); // as in media.css
 const EDITING = ["edit", "Edit", workbenchView]; // where a server is there to ask
 
 class Page {
   constructor(model, desk) {
     this.model = model;
     this.desk = desk;
+    this.unfolded = false; // the switches that fold in a narrow window
     this.views = desk ? [EDITING, ...VIEWS] : VIEWS;
     if (desk && !location.hash) history.replaceState(null, "", "#view=edit");
     this.read();
@@ -156,21 +158,38 @@ class Page {
       ),
     );
     if (state.view === "answers") return found;
-    found.push(of("Rows", "rows", TIERS), of("Columns", "columns", TIERS));
-    found.push(
-      element(
-        "label",
-        { class: "check" },
-        element("input", {
-          type: "checkbox",
-          name: "small",
-          checked: Boolean(state.small),
-          onchange: (event) => this.go({ small: event.target.checked ? "1" : "" }),
-        }),
-        " small dtypes",
-      ),
+    const small = element(
+      "label",
+      { class: "check" },
+      element("input", {
+        type: "checkbox",
+        name: "small",
+        checked: Boolean(state.small),
+        onchange: (event) => this.go({ small: event.target.checked ? "1" : "" }),
+      }),
+      " small dtypes",
     );
-    return found;
+    return [...found, ...this.folded([of("Rows", "rows", TIERS), of("Columns", "columns", TIERS), small])];
+  }
+
+  /** Switches that few readers need. In a narrow window they fold, so that the table is seen at once. */
+  folded(switches) {
+    if (!NARROW.matches) return switches;
+    const { rows, columns } = this.state;
+    const named = [...new Set([rows, columns])].map((tier) => TIERS.find(([name]) => name === tier)[1]);
+    return [
+      element(
+        "details",
+        {
+          open: this.unfolded,
+          ontoggle: (event) => {
+            this.unfolded = event.target.open;
+          },
+        },
+        element("summary", {}, `Rows and columns: ${named.join(", ")}`),
+        ...switches,
+      ),
+    ];
   }
 
   /** The systems under their headings, older releases last. */
@@ -195,6 +214,7 @@ async function start() {
     const told = JSON.parse(document.getElementById("desk").textContent);
     const page = new Page(model, told && new Desk(told));
     searching(page);
+    NARROW.addEventListener("change", () => page.show());
     page.show();
     if (page.desk) await guard(page);
     document.documentElement.dataset.ready = "yes";

@@ -532,7 +532,8 @@ def read_arguments(
 
 def is_ignored_object(parameter: str, x: ReadValue) -> bool:
     """Return True for an object of a library where it decides no dtype: `stream=mx.cpu`."""
-    found = parameter_of_all(parameter) if isinstance(x, DottedName) and len(x.path) > 1 else None
+    is_object = isinstance(x, DottedName) and (len(x.path) > 1 or x.owner is not None)
+    found = parameter_of_all(parameter) if is_object else None
     return found is not None and found.role == "ignored"
 
 

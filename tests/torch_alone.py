@@ -276,3 +276,29 @@ def test_what_torch_compile_is_given_runs_as_it_is_and_is_followed(tmp_path: Pat
     assert {*found_opaque(ended.run)} == {"torch.nn.Linear(3, 3)"}  # its weights
     settings: Any = sys.modules["torch._dynamo.config"]
     assert settings.disable is False
+
+
+CONVERTED = {  # a module that is made and cast in one expression: its weights are as wide as they are then
+    "layer": ("layer = torch.nn.Linear(3, 3).bfloat16()", "layer(x)"),
+    "module": (
+        "class M(torch.nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.q, self.w = torch.nn.Linear(3, 3), torch.nn.Parameter(torch.ones(3))\n"
+        "    def forward(self, x):\n"
+        "        return self.q(x) * self.w\n"
+        "m = M().to(torch.bfloat16)",
+        "m(x)",
+    ),
+    "later": ("m = torch.nn.Linear(3, 3)\nm.to(torch.bfloat16)", "m(x)"),
+}
+
+
+@pytest.mark.parametrize("kind", CONVERTED)
+def test_weights_that_their_module_casts_are_followed(tmp_path: Path, kind: str) -> None:
+    made, call = CONVERTED[kind]
+    script = tmp_path / "converted.py"
+    script.write_text(f"import torch\nx = torch.ones(2, 3, dtype=torch.bfloat16)\n{made}\ny = {call}\n")
+    run = run_script(str(script), (), ()).run
+    assert not run.mismatches and not run.held_arrays
+    assert run.results["y"] and str(run.observations[run.results["y"]].operand) == "bfloat16"

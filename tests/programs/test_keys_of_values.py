@@ -95,3 +95,10 @@ def test_a_branch_on_keys_of_values_is_not_decided(before: str, test: str) -> No
         return
     assert result == "complex64 or float32"
     assert len({*_list_dtypes(text, before)}) > 1
+
+
+def test_each_key_of_values_costs_the_same() -> None:
+    """A step is one of at most eight others and of those joined before, however often a loop adds one."""
+    text = BEGINNING + "    d = {}\n    for v in x.tolist(): d[v] = d.get(v, 0) + 1\n    return x * d[1.0]\n"
+    steps = tl.program(text, x="float32[400]").steps
+    assert max(len(step.inputs) for step in steps) <= 9

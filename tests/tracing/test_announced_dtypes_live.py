@@ -52,6 +52,14 @@ def test_the_call_that_announced_a_wrong_dtype_is_named(computed: str, tmp_path:
     assert "no rule is known of `da.map_blocks(double, x, dtype=np.float64)` at s.py:8" in said
 
 
+@pytest.mark.parametrize("computed", ["z.compute()", "(z + 1).compute()", "np.asarray(z)"])
+def test_an_object_around_the_array_is_not_blamed(computed: str, tmp_path: Path) -> None:
+    pytest.importorskip("xarray")
+    source = "import xarray as xr\ny = da.map_blocks(double, x, dtype=np.float64)\nz = xr.DataArray(y)\n"
+    said = chapter(tmp_path, f"{source}r = {computed}\n")
+    assert "no rule is known of `da.map_blocks(double, x, dtype=np.float64)` at s.py:9" in said
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -55,6 +55,11 @@ LOSSES = [
     ("p = torch.arange(600).to(bf)  # here", "TL204", "which is 256 in bfloat16", ""),
     ("total = torch.zeros((), dtype=bf)\nfor _ in range(1000): total.add_(0.9)  # here", "TL204",
      "over several steps", ""),
+    ("import warnings\nwarnings.simplefilter('ignore')"
+     "\nn = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])"
+     "\ns = torch.eye(3).to_sparse() @ torch.ones(3, 1)"
+     "\nq = torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8)"
+     "\nbeta = torch.zeros(2, dtype=bf).fill_(0.999)  # here", "TL206", "0.999 is 1", ""),
     ("beta = torch.zeros(2, dtype=bf).fill_(0.999)  # here", "TL206", "0.999 is 1", ""),
 ]  # fmt: skip
 CLEAN = [

@@ -39,6 +39,11 @@ class Loop:
         self.self, self.data, self.many = self, data, [[i] for i in range(100_000)]
 def flat(image):
     return Image(image.pixels / np.float64(image.pixels.mean()))
+class Base:
+    def __call__(self, x):
+        return x * np.float64(2)
+class Kernel(Base):
+    pass
 def spectrum(x):
     return np.fft.rfftfreq(len(x)), x.astype(np.complex64)
 def both(x):
@@ -132,10 +137,22 @@ def test_wide_results_that_widened_nothing_are_listed_with_their_bytes(
 def test_a_report_says_how_to_follow_the_package_of_a_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = traced(f"{NARROW}y = lib.flat(lib.Image(x))", tmp_path, monkeypatch)
-    report = " ".join(write_report(run, (), width=1_000))
-    assert "makes float64 in .pixels of float32" in report
-    assert "follow it with --package other_package" in report
+    for call, what in (
+        ("lib.flat(lib.Image(x))", "makes float64 in .pixels of float32"),
+        ("lib.Kernel()(x)", "makes float64 of float32; no rule of it is known"),  # by its base class
+    ):
+        run = traced(f"{NARROW}y = {call}", tmp_path, monkeypatch)
+        report = " ".join(write_report(run, (), width=1_000))
+        assert what in report
+        assert "follow it with --package other_package" in report
+
+
+def test_a_wide_result_is_named_by_the_line_that_made_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = f"{NARROW}foot = np.ones((50, 50))\nfoot = foot.astype(np.float64, copy=False)"
+    report = " ".join(write_report(traced(code, tmp_path, monkeypatch), (), width=1_000))
+    assert "from s.py:4: np.ones((50, 50)), and widened nothing" in report
 
 
 def test_no_remedy_casts_an_object_or_a_tuple(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,10 @@ def attend(x, w, mask):
     s = s + mask
     v = x.to(s.dtype)
     return v @ s
+def denoise(latents, t):
+    sigma = (torch.tensor([t]).float() / 1000).view(1, 1)
+    return (1 - sigma) * latents
+z = denoise(torch.ones(2, 2, dtype=bf), 999)
 y = attend(torch.ones(4, 4, dtype=bf), torch.ones(4, 4, dtype=bf), torch.zeros(4))
 """
 CHANGED = """
@@ -69,6 +73,7 @@ return torch.cat([a * cos.to(a.dtype) - b * sin.to(b.dtype), a * sin.to(a.dtype)
 return a[:, None].to(torch.result_type(x, 0.0)) * x + s[:, None].to(torch.result_type(n, 0.0)) * n
 return p - (0.01 * mh / (vh.sqrt() + 1e-8)).to(torch.result_type(p, 0.0))
 h = torch.ones(2, 4, dtype=bf) + temb(t, 4).to(torch.bfloat16)
+return ((1 - sigma).to(torch.result_type(latents, 0.0))) * latents
 s = s + mask.to(torch.result_type(s, 0.0))
 """
 

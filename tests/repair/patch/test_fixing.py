@@ -293,6 +293,14 @@ def test_what_is_meant_and_what_is_not_the_users_stays(folder: Path) -> None:
     assert lines[1].startswith("looked at 3 operations of numpy in ")
 
 
+def test_a_wide_array_that_meets_no_narrow_one_is_named(folder: Path) -> None:
+    read = "import numpy as np\nframe = np.empty((1, 4))\nframe[0] = 1.0, 2.0, 3.0, 4.0\n"
+    lines = str(fixed(folder, read)[0]).splitlines()
+    assert lines[0] == "nothing to do: no float is widened"
+    assert lines[-1].endswith("s.py:2: np.empty((1, 4)), and widened nothing")
+    assert "wide result" not in str(fixed(folder, read.replace("4))", "4), np.float32)"))[0])
+
+
 def test_a_program_that_gives_other_values_at_each_run_is_not_patched(folder: Path) -> None:
     code = "import numpy as np\nx = np.random.default_rng().normal(size=3)\ny = x * np.ones(3, np.float32)\n"
     with pytest.raises(FixError, match=r"other values at each run \([xy]\): seed it"):

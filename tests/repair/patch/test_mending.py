@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from textwrap import dedent
 
+import numpy as np
 import pytest
 from samples import one_in
 
@@ -155,3 +157,56 @@ def test_what_was_printed_before_the_failure_stays(folder: Path) -> None:
     with pytest.raises(FixError, match="it prints other words before the failure"):
         mended(folder, code)
 
+
+IN_RANGE = {  # numbers that NumPy 2 refuses: what the program gives with the patch is what NumPy 1 gave
+    "h = np.frombuffer(b'ab', np.uint8)\ny = h[0] * 256": ("y = int(h[0]) * 256", "24832 int"),
+    "h = np.frombuffer(b'ab', np.uint8)\ny = h[0] * 256 + h[1]": (
+        "y = h[0].astype(np.int64) * 256 + h[1]", "24930 int64",
+    ),
+    "a = np.array([5], np.uint32)\ny = a + -19": ("y = a.astype(np.int64) + -19", "[-14] int64"),
+    "a = np.array([5], np.uint8)\ny = 300 - a": ("y = 300 - a.astype(np.uint16)", "[295] uint16"),
+    "y = np.uint32(-1)": ("y = np.uint32(np.iinfo(np.uint32).max)", "4294967295 uint32"),
+    "y = np.uint32(-19)": ("y = np.int64(-19).astype(np.uint32)", "4294967277 uint32"),
+    "n = -1\ny = np.uint8(n)": ("y = np.int64(n).astype(np.uint8)", "255 uint8"),
+    "y = np.array([0, -8], dtype=np.uint8)": ("y = np.array([0, -8]).astype(np.uint8)", "[  0 248] uint8"),
+    "y = np.full(2, 300, dtype='uint8')": ("y = np.full(2, 300).astype('uint8')", "[44 44] uint8"),
+    "a = np.array([5], np.uint8)\ny = np.add(a, 300)": (
+        "y = np.add(a.astype(np.uint16), 300)", "[305] uint16",
+    ),
+    "def f(v):\n    return v * 256\na = f(3), f([1])[:2]\ny = f(np.uint8(2))": (
+        '    return (v.astype(np.int64) if getattr(v, "dtype", None) == np.uint8 else v) * 256', "512 int64",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.skipif(np.__version__.startswith("1."), reason="NumPy 1 takes these numbers")
+@pytest.mark.parametrize("code", one_in(3, [*IN_RANGE]))
+def test_a_number_that_a_dtype_does_not_hold_is_computed_as_numpy_1_did(folder: Path, code: str) -> None:
+    patch, lines = mended(folder, f"{code}\nkind = str(getattr(y, 'dtype', 'int'))", "import numpy as np\n")
+    line, value = IN_RANGE[code]
+    assert lines == [line], str(patch)
+    names: dict[str, object] = {}
+    with pytest.raises(OverflowError):
+        exec(f"import numpy as np\n{code}", {})
+    exec(patch.contents[folder / "s.py"][1], names)
+    assert f"{names['y']} {names['kind']}" == value
+
+
+@pytest.mark.skipif(np.__version__.startswith("1."), reason="NumPy 1 takes these numbers")
+def test_the_patch_also_runs_in_another_interpreter(folder: Path, new_processes: None) -> None:
+    (folder / "s.py").write_text("import numpy as np\ny = np.uint8([3]) * 256\n")
+    patch = fix_script("s.py", like="numpy1", python=sys.executable)
+    assert f"in {sys.executable} all results have the same values and dtypes" in str(patch)
+    (folder / "s.py").write_text(
+        "import sys, numpy as np\nassert not sys.flags.no_user_site\ny = np.uint8(3) * 256\n"
+    )
+    other = folder / "python"
+    other.write_text(f'#!/bin/sh\nexec {sys.executable} -s "$@"\n')
+    other.chmod(0o755)
+    patch = fix_script("s.py", like="numpy1", python=str(other))
+    assert patch.refusal == f"the program fails with it in {other}"
+    (folder / "s.py").write_text(
+        "import sys, numpy as np\ny = np.uint8([3]) * 256 + sys.flags.no_user_site\n"
+    )
+    patch = fix_script("s.py", like="numpy1", python=str(other))
+    assert patch.refusal.startswith(f"in {other} another result comes out than here")

@@ -30,6 +30,7 @@ FILES = {
     "before.json": json.dumps({**RUN, "steps": RUN["steps"][:1]}),
     "after.json": json.dumps(RUN),
     "wide.py": "import numpy as np\nx = np.linspace(0.0, 1.0, 99)\ny = x + x\n",
+    "header.py": "import numpy as np\nx = np.uint16(9) << 24\ny = 2 * np.int32(3)\n",
     "script.py": "import numpy as np\nx = np.ones(3, np.float32) * np.ones(3)\n",
 }  # fmt: skip
 LINES = {  # kind -> command lines
@@ -49,6 +50,7 @@ LINES = {  # kind -> command lines
     "run_difference": ("runs diff before.json after.json",),
     "drawing": ("draw numpy --highlight int8 uint8", "draw numpy jax", "draw mine.toml"),
     "report": ("trace --system torch script.py",), "patch": ("fix script.py",),
+    "port": ("port header.py",),
     "tuning": ("tune --tolerance 1e-2 --dtypes float32 wide.py",),
 }  # fmt: skip
 ASK = {"comparison", "imitations", "news"}  # kinds for which a library has to be asked

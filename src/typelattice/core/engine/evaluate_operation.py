@@ -93,7 +93,7 @@ def _evaluate_joined(question: OperationQuestion, pair_join: PairJoin | DType | 
     joining: Sequence[Operand] = operands
     dtypes = find_casting_dtypes(rules, of_operation, operands)
     if not dtypes:
-        joining = operands[find_joining_places(pair_join)]
+        joining = operands if pair_join is None else operands[find_joining_places(pair_join)]
         # `x ** 2` becomes a product. Its exponent is no operand then: its value and weakness do not count.
         is_product = pair_join is PairJoin.LEFT_AS_PRODUCT
         node, dtype, weak = join_operands(question.of(joining))

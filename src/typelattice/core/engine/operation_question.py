@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from typelattice.base.objects.frozen_classes import frozen, replace
+from typelattice.base.objects.frozen_classes import frozen
 from typelattice.core.dtypes.dtypes import DType, Node, sort_key
 from typelattice.core.engine.decisions import Decision, DTypeByOperation, RefusalError
 from typelattice.core.engine.operation_rules import OperationRules, entry_names
@@ -40,7 +40,9 @@ class OperationQuestion:
 
     def of(self, operands: Sequence[Operand]) -> OperationQuestion:
         """Return the same question of other operands. Its decisions are among those of this one."""
-        return replace(self, operands=operands)
+        if operands is self.operands:
+            return self
+        return OperationQuestion(self.rules, self.of_operation, operands, self.decisions)
 
     def decide(self, nodes: Iterable[Node], result: Node | None, key: str | None = None) -> None:
         """Add the decision of an entry of the file: the one that gives a key of the operation, or any key."""

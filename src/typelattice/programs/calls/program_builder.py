@@ -52,6 +52,7 @@ from typelattice.programs.calls.steps import (
     yield_leaves,
 )  # fmt: skip
 
+MAX_JOINED_CHOICES = 8  # of which one step is one
 LIBRARY_YIELDING_TO_OTHERS = "numpy"  # in `numpy_array + tensor`, the other library decides
 MAX_LIST_CHARS = 48  # a step shows a longer list in short
 MAX_STEPS = 1_000_000
@@ -558,9 +559,14 @@ class ProgramBuilder:
         return self.add_step(Either(steps, condition, **self.common_fields(excerpt, steps, shape)))
 
     def _choices_of(self, ref: Ref, condition: str) -> tuple[int, ...]:
-        """Return the steps that a step is one of, if the same condition decides, or else the step itself."""
+        """Return the steps that a step is one of, if the same condition decides, or else the step itself.
+
+        A step with many choices is one choice: a loop that adds one in each pass costs no more with each.
+        """
         step = self.steps[ref.step]
-        return step.choices if isinstance(step, Either) and step.condition == condition else (ref.step,)
+        if not isinstance(step, Either) or step.condition != condition:
+            return (ref.step,)
+        return step.choices if len(step.choices) < MAX_JOINED_CHOICES else (ref.step,)
 
     def add_library_call(self, excerpt: Excerpt, call: LibraryCall) -> Ref:
         """Add a call that no table describes. The excerpt gives it the fields that every step has."""

@@ -18,10 +18,11 @@ from typing import Any
 
 from typelattice.core.dtypes.dtypes import DTYPE_BY_OTHER_NAME, DTYPES, DType, Kind
 from typelattice.core.operands.adapters import native
-from typelattice.core.registry.libraries import library_of
+from typelattice.core.registry.libraries import libraries, library_of
+from typelattice.programs.readers.source.syntax_operators import OPERATOR_BY_SYNTAX
 from typelattice.repair.copies.call_outcomes import read_value
 from typelattice.repair.copies.kept_values import is_array, list_attributes, list_bound_values
-from typelattice.tracing.library_traits import cast_text, converting_methods
+from typelattice.tracing.library_traits import cast_text, converting_methods, in_range_texts
 from typelattice.tracing.run_data.float_widths import dtype_width
 
 MAX_FRAMES = 8  # functions around a failure where casts are tried
@@ -71,7 +72,8 @@ class WorkingCast:
 class RefusedCall:
     """An expression or a statement that fails, its operands, and the casts with which it runs.
 
-    `targets` are the dtypes to which its operands may have to be cast, the likeliest first.
+    `targets` are the dtypes to which its operands may have to be cast, the likeliest first. `rewrites` are
+    texts in the place of expressions, with which a number fits that a dtype does not hold.
     """
 
     file: str
@@ -79,6 +81,7 @@ class RefusedCall:
     operands: tuple[RefusedOperand, ...]
     targets: tuple[str, ...]
     casts: tuple[WorkingCast, ...]
+    rewrites: tuple[tuple[Span, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +94,8 @@ class Failure:
 
     @property
     def is_by_dtype(self) -> bool:
-        """True if a cast of some operands lets one of the calls run, or if an array may be made otherwise."""
-        return any(call.casts or (call.targets and call.operands) for call in self.calls)
+        """True if a change of operands lets one of the calls run, or if an array may be made otherwise."""
+        return any(call.casts or call.rewrites or (call.targets and call.operands) for call in self.calls)
 
     @property
     def place(self) -> tuple[str, Span] | None:
@@ -109,6 +112,7 @@ def read_failure(error: BaseException, contents: Mapping[str, bytes]) -> Failure
     words = [word for each in errors for word in DTYPE_WORD_PATTERN.findall(str(each))]
     named = [*dict.fromkeys(found.name for word in words if (found := _read_dtype_word(word)) is not None)]
     named += [INTEGER] if not INTEGER_WORDS.isdisjoint(word.lower() for word in words) else []
+    is_out_of_range = any(isinstance(each, OverflowError) for each in errors)
     frames = [pair for each in reversed(errors) for pair in reversed([*_list_frames(each.__traceback__)])]
     frames = [(frame, at) for frame, at in frames if frame.f_code.co_filename in contents]
     bound = list_bound_values(frames[-1][0].f_globals) if frames else {}
@@ -116,11 +120,13 @@ def read_failure(error: BaseException, contents: Mapping[str, bytes]) -> Failure
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         for frame, instruction in frames[:MAX_FRAMES]:
             failed = _FailedExpression.find(frame, instruction, contents[frame.f_code.co_filename])
-            if failed is not None:
+            if failed is not None and is_out_of_range:
+                calls[failed] = failed.read_out_of_range()
+            elif failed is not None:
                 calls[failed] = failed.read_call(named)
-            if sum(bool(call.casts) for call in calls.values()) == MAX_PLACES:
+            if sum(bool(call.casts or call.rewrites) for call in calls.values()) == MAX_PLACES:
                 break
-        if not any(call.casts for call in calls.values()):
+        if not is_out_of_range and not any(call.casts for call in calls.values()):
             calls = {failed: failed.try_other_targets(call, named) for failed, call in calls.items()}
     return Failure(f"{type(error).__name__}: {error}", tuple(calls.values()), frozenset(bound))
 
@@ -180,6 +186,37 @@ class _FailedExpression:
         file = self.frame.f_code.co_filename
         return RefusedCall(file, span, tuple(self.operands), tuple(targets), tuple(casts))
 
+    def read_out_of_range(self) -> RefusedCall:
+        """Read an expression with a number that a dtype does not hold, and the texts with which it runs."""
+        rewrites = tuple(dict.fromkeys(self.list_working_rewrites())) if self.fails_again() else ()
+        return RefusedCall(self.frame.f_code.co_filename, _span(self.node), (), (), (), rewrites)
+
+    def list_working_rewrites(self) -> Iterator[tuple[Span, str]]:
+        """Yield texts in the place of expressions with which the failed expression runs."""
+        node = self.node
+        operation = OPERATOR_BY_SYNTAX.get(type(node.op), "") if isinstance(node, ast.BinOp) else ""
+        for library, known in libraries().items():
+            modules = [sys.modules[name] for name in known.modules if name in sys.modules]
+            list_texts = in_range_texts(library) if modules else None
+            if list_texts is None:
+                continue
+            alias = next((name for name, value in self.names.items() if value in modules), "")
+            with suppress(Exception):  # an error of the program: an expression cannot be evaluated alone
+                for part, text in list_texts(node, operation, alias, self.text_of, self.evaluate):
+                    if self.runs_with_text(_span(part), text):
+                        yield _span(part), text
+
+    def text_of(self, node: ast.AST) -> str:
+        return ast.get_source_segment(self.source, node) or ""
+
+    def runs_with_text(self, span: Span, text: str) -> bool:
+        """Return True if the expression runs with another text in the place of a part."""
+        try:
+            self.evaluate_with_texts({span: text}, self.names)
+        except Exception:  # an error of the program
+            return False
+        return True
+
     def try_other_targets(self, call: RefusedCall, named: Sequence[str]) -> RefusedCall:
         """Return the call with casts to dtypes that no operand has, if it runs with some."""
         others = self.list_other_targets(named)
@@ -220,11 +257,14 @@ class _FailedExpression:
         Return the value of an expression.
         """
         names = {**self.names, **{f"_operand_{i}": value for i, value in values.items()}}
-        spans = {_span(self.nodes[i]): f"_operand_{i}" for i in values}
-        node = _Replacer(spans).visit(copy.deepcopy(self.node))
+        return self.evaluate_with_texts({_span(self.nodes[i]): f"_operand_{i}" for i in values}, names)
+
+    def evaluate_with_texts(self, text_by_span: Mapping[Span, str], names: Mapping[str, Any]) -> Any:
+        """Run the expression or the statement with other texts of some parts. Raises its exception."""
+        node = _Replacer(text_by_span).visit(copy.deepcopy(self.node))
         whole = ast.Expression(node) if isinstance(node, ast.expr) else ast.Module([node], [])
         mode = "eval" if isinstance(node, ast.expr) else "exec"
-        return eval(compile(ast.fix_missing_locations(whole), "<again>", mode), names)
+        return eval(compile(ast.fix_missing_locations(whole), "<again>", mode), {**names})
 
     def fails_again(self) -> bool:
         """Return True if the expression, as it is, fails once more: its operands are to blame."""
@@ -317,16 +357,16 @@ class _FailedExpression:
 
 
 class _Replacer(ast.NodeTransformer):
-    """Puts names in the place of some expressions."""
+    """Puts other texts in the place of some expressions."""
 
-    def __init__(self, name_by_span: Mapping[Span, str]) -> None:
-        self.name_by_span = name_by_span
+    def __init__(self, text_by_span: Mapping[Span, str]) -> None:
+        self.text_by_span = text_by_span
 
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
-            name = self.name_by_span.get(_span(node))
-            if name is not None:
-                return ast.Name(name, ast.Load())
+            text = self.text_by_span.get(_span(node))
+            if text is not None:
+                return ast.parse(text, mode="eval").body
         return self.generic_visit(node)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from typelattice.core.dtypes.dtypes import DTYPES, DType
@@ -12,6 +12,7 @@ from typelattice.core.system_files.reader import system
 from typelattice.repair.copies.kept_values import KeptValue
 from typelattice.repair.copies.source import FixError
 from typelattice.repair.proof.value_comparison import find_other_dtype
+from typelattice.tracing.findings.check_scope import CheckScope, list_wide_results
 from typelattice.tracing.findings.findings import Findings, collect_findings
 from typelattice.tracing.remedies.agreeing_changes import propose_agreeing_changes
 from typelattice.tracing.remedies.change import Change
@@ -74,10 +75,14 @@ class Goal(ABC):
 
         If a wide float comes from a call that was not looked into, there may be something to do.
         """
-        scope = findings.scope
+        scope = self.read_scope(findings)
         met = NOT_SEEN_MESSAGE if scope.unseen_widenings or scope.held_arrays else self.already_met_message
         notes = [*describe_scope(scope, name_file), *describe_wide_results(scope, name_file)]
         return "\n".join([met, *notes])
+
+    def read_scope(self, findings: Findings) -> CheckScope:
+        """Read what the checks looked at, and the wide results that no finding names."""
+        return findings.scope
 
     @abstractmethod
     def describe_distance(self, old_distance: int, new_distance: int) -> str:
@@ -130,6 +135,11 @@ class NoWiderThan(Goal):
         self, new_findings: Sequence[str], old_values: KeptValueByName, new_values: KeptValueByName
     ) -> str:
         return f"a wide float comes up at {new_findings[0]}" if new_findings else ""
+
+    def read_scope(self, findings: Findings) -> CheckScope:
+        limit = dtype_width(self.widest_dtype)
+        wide = list_wide_results(findings.predicted_run, findings.causes, limit)
+        return replace(findings.scope, wide_results=tuple(wide))
 
     def describe_distance(self, old_distance: int, new_distance: int) -> str:
         return f"{size_text(old_distance)} of wide floats before, {size_text(new_distance)} after"

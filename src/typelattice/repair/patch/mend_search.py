@@ -227,7 +227,12 @@ def _is_further(new: Failure, old: Failure) -> bool:
 
 
 def propose_mending_changes(failure: Failure, sources: Mapping[str, SourceFile]) -> Iterator[Change]:
-    """Yield casts with which a refused call runs, then casts where its operands are made."""
+    """Yield changes with which a refused call runs, then casts where its operands are made."""
+    for call in failure.calls:
+        for span, text in call.rewrites:
+            source = sources[call.file]
+            edit = source.make_replacement_edit(_find_expression(source, span), text)
+            yield Change(call.file, span[0], (edit,))
     for call in failure.calls:
         source = sources[call.file]
         for cast in call.casts:
@@ -343,9 +348,7 @@ def _change_where_made(
         if asked is not None
         else source.make_replacement_edit(
             value,
-            cast_text(
-                operand.library, source.operand_text(value), literal, _alias(source, operand.library)
-            ),
+            cast_text(operand.library, source.operand_text(value), literal, _alias(source, operand.library)),
         )
     )
     yield Change(call.file, value.lineno, (edit,))

@@ -110,6 +110,7 @@ class Patch:
     number of tests, if it is a pytest run. `step_differences` are the steps with different values, or None if
     they were not compared. With `has_tolerance`, the user has said which error the program bears.
     `project_tests` says how the project's own tests ended, and `broken_test` which one fails with the patch.
+    `other_python` says how the program ran in another interpreter, and `other_result` which result differs.
     `mended` says that the program failed before and runs now, and which of its results are new.
     `noise` compares a large error with the noise of the unpatched program in the dtype `noise_dtype`.
     `run_count` is the number of runs of the program. `notes` say what the search did not do, and what the
@@ -131,6 +132,8 @@ class Patch:
     has_tolerance: bool = False
     project_tests: str = ""
     broken_test: str = ""
+    other_python: str = ""
+    other_result: str = ""
     mended: str = ""
     noise: NoiseComparison | None = None
     noise_dtype: str = ""
@@ -142,6 +145,8 @@ class Patch:
         """Say why the patch may not be written although it reaches the goal, or return ""."""
         if self.broken_test:
             return f"a test of the project fails with it: {self.broken_test}"
+        if self.other_result:
+            return self.other_result
         return self.inexactness
 
     @property
@@ -217,6 +222,7 @@ class Patch:
             "progress": self.progress,
             "difference": str(self.difference),
             "mended": self.mended,
+            "other_python": self.other_result or self.other_python,
             "noise": self.noise.noise_ulps if self.noise is not None else None,
             "steps": [
                 {"file": str(s.file), "line": s.line, "operation": s.operation, "difference": str(s)}
@@ -264,6 +270,8 @@ class Patch:
             yield from dict.fromkeys(each.proof for each in self.kept_changes if each.proof)
             if self.project_tests:
                 yield self.project_tests
+            if self.other_python:
+                yield self.other_python
             if self.refusal:
                 yield f"not to be written: {self.refusal}"
             yield f"{count_text(len(self.kept_changes), 'change')}: {self.progress}"

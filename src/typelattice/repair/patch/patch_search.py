@@ -77,6 +77,7 @@ MAX_CHANGES_PER_CAUSE = 160  # most of them are refuted without a run
 MAX_RUNS_PER_CAUSE = 16
 WIDE_INPUT_TOLERANCE = 1e-12  # relative error that a change may add for wide input
 MAX_CAUSES = 100
+DEPRECATION = "DeprecationWarning"
 MEASURED_RUNS = 2  # the least time and the least memory of these are reported
 MAX_PRINTED_VALUES = 5  # values that are named as not compared
 SLOW_RUN_SECONDS = 0.5  # the time of a slower plain run varies little, so it is not repeated
@@ -146,11 +147,14 @@ def fix_script(
     limits: SearchLimits = DEFAULT_LIMITS,
     progress: Progress | None = None,
     only_script: bool = False,
+    python: str = "",
 ) -> Patch:
     """Find changes of a script, or of a module, that keep its floats as narrow as a dtype.
 
     The modules in its folder may change as well, unless `only_script` is True. `tests` is a command that runs
-    the project's own tests. Raises FixError or FileError if no patch can be made.
+    the project's own tests. `python` is another interpreter, which runs the patch, too.
+
+    Raises FixError or FileError if no patch can be made.
     """
     here = find_current_folder()
     path = here
@@ -162,7 +166,7 @@ def fix_script(
         target if as_module else str(path), tuple(argv), tuple(packages), as_module, folder, folder,
         follows_project=not only_script,
     )  # fmt: skip
-    return fix_program(program, make_goal(to, like), tolerance, only, steps, tests, limits, progress)
+    return fix_program(program, make_goal(to, like), tolerance, only, steps, tests, limits, progress, python)
 
 
 def fix_tests(
@@ -220,6 +224,7 @@ def fix_program(
     tests: str | None = None,
     limits: SearchLimits = DEFAULT_LIMITS,
     progress: Progress | None = None,
+    python: str = "",
 ) -> Patch:
     """Patch a program in a copy of its folder until no change helps. Raises FixError if that fails."""
     if only_line is not None and LINE_PATTERN.fullmatch(only_line) is None:
@@ -231,14 +236,15 @@ def fix_program(
             what = f"the program, run twice without any change, took more than {limits.seconds:g} s"
             raise FixError(f"{what}; raise --seconds, or give it less to do") from None
         except ProgramFailsError as e:
-            if goal.narrowing_width is None:
-                raise FixError(str(e)) from None
             patch = mend_program(workspace, e.failed_run)
+            patch = run_in_other_python(workspace, patch, python, True) if python else patch
             return run_tests_of_project(workspace, patch, tests) if tests is not None else patch
         try:
             patch = search.find_patch()
         finally:
             search.proofs.close()
+        if python:
+            patch = run_in_other_python(workspace, patch, python, goal.narrowing_width is None)
         if tests is not None:
             patch = run_tests_of_project(workspace, patch, tests)
         if compares_steps and patch.kept_changes:
@@ -254,10 +260,7 @@ def run_tests_of_project(workspace: Workspace, patch: Patch, command: str) -> Pa
     program = workspace.program
     runs: list[ProjectTests] = []
     for version in (0, 1):
-        for path, contents in patch.contents.items():
-            inside = path.is_relative_to(program.original_folder)
-            place = program.copy_folder / path.relative_to(program.original_folder) if inside else path
-            workspace.put_content(str(place), contents[version])
+        put_version(workspace, patch, version)
         try:
             runs.append(
                 run_project_tests(
@@ -277,6 +280,45 @@ def run_tests_of_project(workspace: Workspace, patch: Patch, command: str) -> Pa
         project_tests=f"{what} ran without and with the changes",
         broken_test=find_broken_test(before, after),
     )
+
+
+def run_in_other_python(workspace: Workspace, patch: Patch, python: str, compares_values: bool) -> Patch:
+    """Run a patched program here and in another interpreter, where its results must have the same dtypes.
+
+    With `compares_values`, all values must be equal, too: a release may round narrow floats in another way.
+    """
+    if not patch.kept_changes:
+        return patch
+    put_version(workspace, patch, 1)
+    own = workspace.run_plain()
+    workspace.doing = "the program in another interpreter"
+    with workspace.using_python(python):
+        after = workspace.run_plain()
+    if own is None or after is None:
+        where = python if own is not None else "this interpreter, run once more"
+        return replace(patch, other_result=f"the program fails with it in {where}")
+    name = find_other_dtype(own.values, after.values)
+    is_compared = bool(own.values)
+    if compares_values and not name:
+        values = compare_values(own.values, after.values, dtype("float64"))
+        prints = compare_prints(own.printed, after.printed, dtype("float64"))
+        name = next((x.reason or x.name for x in (values, prints) if not x.is_equal), "")
+        is_compared = bool(values.compared_count or prints.compared_count)
+    if name:
+        return replace(patch, other_result=f"in {python} another result comes out than here: {name}")
+    what = "values and dtypes" if compares_values else "dtypes"
+    if not is_compared:
+        return replace(patch, other_python=f"it also runs in {python}, where no result could be compared")
+    return replace(patch, other_python=f"in {python} all results have the same {what}")
+
+
+def put_version(workspace: Workspace, patch: Patch, version: int) -> None:
+    """Put the files of a patch into the copy: version 0 is without it, 1 is with it."""
+    program = workspace.program
+    for path, contents in patch.contents.items():
+        inside = path.is_relative_to(program.original_folder)
+        place = program.copy_folder / path.relative_to(program.original_folder) if inside else path
+        workspace.put_content(str(place), contents[version])
 
 
 class ProgramFailsError(Exception):
@@ -854,10 +896,9 @@ class _PatchSearch:
 
     def why_results_differ(self, finished_run: FinishedRun) -> str:
         """Say which results changed in more than their widths, or return "" if none did."""
-        if finished_run.warnings != self.unchanged_run.warnings:
-            other = next(
-                iter({*finished_run.warnings} ^ {*self.unchanged_run.warnings}), "another number of warnings"
-            )
+        before, after = (_list_kept_warnings(x) for x in (self.unchanged_run, finished_run))
+        if before != after:
+            other = next(iter({*after} ^ {*before}), "another number of warnings")
             return f"it does not warn as before: {other}"
         for test, outcome in self.unchanged_run.test_outcomes.items():
             if finished_run.test_outcomes.get(test) != outcome:
@@ -940,6 +981,11 @@ def _list_narrow_lines(finished_run: FinishedRun, widest_dtype: DType) -> set[tu
 def _list_integer_lines(finished_run: FinishedRun) -> set[tuple[str, int]]:
     """List the files and lines where a run has integer arrays."""
     return _list_lines_where(finished_run, is_integer)
+
+
+def _list_kept_warnings(finished_run: FinishedRun) -> list[str]:
+    """List the warnings that a patch must keep. It may do without what a library will refuse one day."""
+    return [text for text in finished_run.warnings if not text.startswith(DEPRECATION)]
 
 
 def _list_lines_where(

@@ -36,7 +36,7 @@ class TracedRun:
     """The run of a program, its exit status, and the values that it bound to names or saved in files.
 
     For a pytest run, `test_outcomes` has the outcome of each test, and `failures` the message of each failed
-    one.
+    one. `followed_files` are also those of which nothing is in the run.
     """
 
     run: Run
@@ -46,6 +46,7 @@ class TracedRun:
     failures: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     step_values: ValuesByStep = field(default_factory=dict)
+    followed_files: tuple[str, ...] = ()
 
 
 def main(program_file: str, result_file: str) -> None:
@@ -58,7 +59,11 @@ def main(program_file: str, result_file: str) -> None:
 
     def save_result(ended: EndedScript) -> None:
         values = {**list_bound_values(ended.names), **list_saved_values(todo.copy_folder, files)}
-        ran = TracedRun(ended.run, ended.status, values, step_values=steps.values if steps else {})
+        followed = tuple(ended.followed or ended.run.sources)
+        ran = TracedRun(
+            ended.run, ended.status, values, step_values=steps.values if steps else {},
+            followed_files=followed,
+        )  # fmt: skip
         Path(result_file).write_bytes(pickle.dumps(ran))
 
     if todo.runs_tests:

@@ -21,7 +21,7 @@ from time import monotonic
 from typing import Any
 
 from typelattice.base.disk.read import FileError
-from typelattice.base.own_folders import IMPORT_FOLDER
+from typelattice.base.own_folders import IMPORT_FOLDER, PACKAGE_FOLDER
 from typelattice.base.workers import write_guard
 from typelattice.base.workers.write_guard import MODULE_NAME, STOPPED_MESSAGE, GuardSettings
 from typelattice.core.registry.libraries import libraries
@@ -64,6 +64,7 @@ except ImportError:
         sys.modules['sitecustomize'] = own
 """
 GUARD_FOLDER_NAME, NOTES_NAME, CACHES_NAME = "guard", "notes", "caches"
+OWN_PACKAGE_FOLDER_NAME = "package"
 OWN_ERROR_PREFIX_PATTERN = re.compile(r"^typelattice\.[\w.]+: ")  # in the last line of a traceback
 RUN_MAIN_CODE = "import sys; from {} import main; main(*sys.argv[1:])"
 MEASURED_RUN, TRACED_RUN = "typelattice.repair.copies.measured_run", "typelattice.repair.patch.traced_run"
@@ -166,7 +167,7 @@ class Workspace:
     The first run starts a process of its own. Later runs are forks of one process, which has imported the
     modules that all need. `outside_contents` and `inside_contents` have the new contents of files outside and
     inside the copy. `entries` show whether a run has changed a file of the copy. `doing` says what the next
-    run is for.
+    run is for. `python` is the interpreter.
     """
 
     program: ProgramToRun
@@ -179,6 +180,7 @@ class Workspace:
     entries: dict[str, tuple[int, ...]] = field(default_factory=dict)
     server: subprocess.Popen[bytes] | None = None
     runs_assertions: bool = True
+    python: str = sys.executable
     run_count: int = 0
     doing: str = "the program as it is"
     longest_seconds: float = 0.0
@@ -215,7 +217,7 @@ class Workspace:
         if traced_run is None or traced_run.status != 0 or status != 0:
             ended_with = status or (traced_run.status if traced_run else status)
             line = find_error_line(text) or f"it ended with status {ended_with}"
-            followed = tuple(traced_run.run.sources) if traced_run is not None else ()
+            followed = traced_run.followed_files if traced_run is not None else ()
             return FailedRun(self._clip_reason(line), followed)
         if hasattr(os, "fork"):
             forkable_modules = (
@@ -413,7 +415,26 @@ class Workspace:
     @property
     def interpreter_command(self) -> list[str]:
         """The interpreter, with the option that omits assertions if they are turned off."""
-        return [sys.executable, *([] if self.runs_assertions else ["-O"])]
+        return [self.python, *([] if self.runs_assertions else ["-O"])]
+
+    @contextmanager
+    def using_python(self, python: str) -> Iterator[None]:
+        """Run in another interpreter for a while, which gets our package from a folder of its own."""
+        own = self.folder / OWN_PACKAGE_FOLDER_NAME
+        if not own.is_dir():
+            own.mkdir()
+            os.symlink(PACKAGE_FOLDER, own / os.path.basename(PACKAGE_FOLDER))
+        before, environment = self.python, {**self.environment}
+        path = [str(self.folder / GUARD_FOLDER_NAME), os.environ.get("PYTHONPATH", ""), str(own)]
+        self.close()
+        self.python = python
+        self.__dict__["environment"] = {**environment, "PYTHONPATH": os.pathsep.join(filter(None, path))}
+        try:
+            yield
+        finally:
+            self.close()
+            self.python = before
+            self.__dict__["environment"] = environment
 
     def set_asserts(self, asserts: bool) -> None:
         """Turn the program's assertions on or off for later runs."""

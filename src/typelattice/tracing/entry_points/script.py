@@ -36,6 +36,7 @@ from typelattice.tracing.rewrite.hidden_frames import call_without_callers, hide
 from typelattice.tracing.rewrite.original_code import HIDDEN_CODE
 from typelattice.tracing.run_data.model_run import ModelQuestions
 from typelattice.tracing.run_data.run import Run
+from typelattice.tracing.run_data.source_text import SourceText
 
 globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them
 STATUS_OF_INTERRUPT = 130  # as shells report it; a process on Linux ends by the signal itself
@@ -57,7 +58,7 @@ class EndedScript:
     """A script that has ended: its run, and its exit status or None if it was interrupted.
 
     `forked` is true if it ended in a process that the script forked. `names` has the names that it bound.
-    `error` is the exception that ended it, or None.
+    `error` is the exception that ended it, or None. `followed` has the source of each followed file.
     """
 
     run: Run
@@ -65,6 +66,12 @@ class EndedScript:
     forked: bool = False
     names: Mapping[str, Any] = field(default_factory=dict, repr=False)
     error: BaseException | None = field(default=None, repr=False)
+    followed: Mapping[str, SourceText] = field(default_factory=dict, repr=False)
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The text of each followed file, also of those of which nothing is in the run."""
+        return {file: "".join(source.lines) for file, source in self.followed.items()}
 
 
 def run_script(
@@ -280,7 +287,8 @@ class _Program:
         """Stop the trace, and return what ended."""
         names = self.module.__dict__
         self.tracing.recorder.name_results({name: x for name, x in names.items() if name[:2] != "__"})
-        return EndedScript(self.tracing.stop(), self.status, is_forked, names, self.error)
+        sources = {**self.tracing.recorder.sources}
+        return EndedScript(self.tracing.stop(), self.status, is_forked, names, self.error, sources)
 
 
 def _do_nothing() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from typelattice.core.dtypes.dtypes import DType
+from typelattice.core.operations.operations import OPERATIONS
 from typelattice.programs.calls.steps import Cast, DTypeOf, Input, Opaque, Step
 from typelattice.tracing.library_traits import computing_functions
 from typelattice.tracing.run_data.run import Run
@@ -39,7 +40,7 @@ def find_wrong_announcements(run: Run) -> Iterator[WrongAnnouncement]:
             continue
         announced, computed = run.observations[source].operand.dtype, seen.operand.dtype
         if announced is not None and computed is not None and announced is not computed:
-            sources = tuple(_find_sources(run.program.steps, source, functions))
+            sources = tuple(_find_sources(run, source, functions, owners))
             yield WrongAnnouncement(i, announced, computed, sources)
 
 
@@ -56,23 +57,47 @@ def _find_computed_arrays(
         computes_alone = isinstance(step, Cast) and step.to == DTypeOf(step.operand)  # `np.asarray(x)`
         if isinstance(step, Opaque) and step.name.lstrip(".") in functions:
             results_by_call.setdefault((step.location, step.text, step.input_steps), []).append(i)
-        elif computes_alone and step.owner not in owners and steps[step.inputs[0]].owner in owners:
+        elif computes_alone and step.owner not in owners and _is_lazy(steps, step.inputs[0], owners):
             found[i] = step.inputs[0]
     for (_, _, arrays), results in results_by_call.items():
         found.update(zip(results, arrays, strict=True) if len(arrays) == len(results) else ())
     return dict(sorted(found.items()))
 
 
-def _find_sources(steps: Sequence[Step], start: int, computing: Container[str]) -> Iterator[int]:
-    """Yield the nearest steps without a rule that an array comes from, or the inputs if there is none."""
+def _is_lazy(steps: Sequence[Step], number: int, owners: Container[str | None]) -> bool:
+    """Return True for an array that is computed later, and for an object of another library around one."""
+    step = steps[number]
+    return step.owner in owners or (
+        isinstance(step, Opaque) and any(steps[p].owner in owners for p in step.inputs)
+    )
+
+
+def _find_sources(
+    run: Run, start: int, computing: Container[str], owners: Container[str | None]
+) -> Iterator[int]:
+    """Yield the nearest steps without a rule that an array comes from, or the inputs if there is none.
+
+    An object of another library around such an array, such as xarray's, announces what the array does, and so
+    do its operators.
+    """
+    steps = run.program.steps
+
+    def dtype_of(number: int) -> DType | None:
+        return run.observations[number].operand.dtype
+
     waiting, seen, inputs, is_found = [start], {start}, [], False
     while waiting:
         number = waiting.pop(0)
         step = steps[number]
         if isinstance(step, Opaque) and step.name.lstrip(".") not in computing:
-            is_found = True
-            yield number
-            continue
+            wraps = step.owner not in owners and any(
+                (steps[p].owner in owners or step.name in OPERATIONS) and dtype_of(p) is dtype_of(number)
+                for p in step.inputs
+            )
+            if not wraps:
+                is_found = True
+                yield number
+                continue
         if isinstance(step, Input):
             inputs.append(number)
         waiting += [p for p in step.inputs if p not in seen]

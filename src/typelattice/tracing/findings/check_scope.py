@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from typelattice.core.dtypes.dtypes import DType
-from typelattice.programs.calls.steps import Input, Opaque, SourceLocation
+from typelattice.programs.calls.steps import Cast, Input, Opaque, SourceLocation
 from typelattice.tracing.findings.intended_widenings import is_contained
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause, list_written_arrays
@@ -77,15 +77,18 @@ def find_scope(predicted_run: PredictedRun, causes: Iterable[WideningCause]) -> 
         run.opaque,
         tuple(dict.fromkeys(_list_unseen_widenings(predicted_run, causes))),
         tuple(each for each in run.held_arrays if _is_wide(predicted_run, each.dtype, each.narrow_dtype)),
-        tuple(_list_wide_results(predicted_run, causes)),
+        tuple(list_wide_results(predicted_run, causes)),
         run.value_scope,
     )
 
 
-def _list_wide_results(
-    predicted_run: PredictedRun, causes: Iterable[WideningCause]
+def list_wide_results(
+    predicted_run: PredictedRun, causes: Iterable[WideningCause], limit: int | None = None
 ) -> Iterable[WideResult]:
-    """List the wide floats with a name in the end that no cause names, the largest first."""
+    """List the wide floats with a name in the end that no cause names, the largest first.
+
+    They are wider than the narrowest float of the run, or than `limit` bits.
+    """
     named: set[int] = set()
     for cause in causes:
         wide = {*cause.widening_steps, *cause.later_wide_steps}
@@ -93,16 +96,30 @@ def _list_wide_results(
         named.update(array for i in wide for array in list_written_arrays(predicted_run, i))
     found: dict[int, WideResult] = {}
     for name, i in predicted_run.run.results.items():
-        step, operand = predicted_run.steps[i], predicted_run.result_of(i)
+        operand = predicted_run.result_of(i)
         dtype = operand.dtype if operand is not None and operand.tier != "0d" else None
         if i in named or i in found or dtype is None or not predicted_run.widths[i]:
             continue
         if not named.isdisjoint(predicted_run.consumers[i]):
             continue  # it takes part in a cause
-        seen = predicted_run.run.observations[i]
-        if _is_wide(predicted_run, dtype, None):
+        made = _find_maker(predicted_run, i)
+        step, seen = predicted_run.steps[made], predicted_run.run.observations[made]
+        if limit is not None and (dtype_width(dtype) or 0) <= limit:
+            continue
+        if limit is not None or _is_wide(predicted_run, dtype, None):
             found[i] = WideResult(name, dtype, seen.bytes // max(seen.count, 1), step.location, step.text)
     return sorted(found.values(), key=lambda each: -each.bytes)
+
+
+def _find_maker(predicted_run: PredictedRun, step: int) -> int:
+    """Return the step that made a wide array, before casts that left it as it was."""
+    steps = predicted_run.steps
+    while isinstance(steps[step], Cast) and len(steps[step].inputs) == 1:
+        (before,) = steps[step].inputs
+        if predicted_run.widths[before] != predicted_run.widths[step]:
+            break
+        step = before
+    return step
 
 
 def _is_wide(predicted_run: PredictedRun, dtype: DType, narrow_dtype: DType | None) -> bool:

@@ -18,6 +18,8 @@ A file may define these:
   has subclasses with arithmetic of their own.
 - `COMPUTING_FUNCTIONS`: the functions and methods that compute an array, if its library computes later.
 - `RELEASE_COMPARISON`: the module in this folder that compares what two releases compute.
+- `IN_RANGE_TEXTS`: the module in this folder that writes numbers which a dtype does not hold as an older
+  release took them.
 - `MAY_BE_FORKED`: True if a process that has imported it may be forked.
 """
 
@@ -175,6 +177,12 @@ def release_comparison(library: str) -> Any:
     """Return the module that compares what two releases of a library compute, or None if there is none."""
     module = getattr(_import_library_file(library), "RELEASE_COMPARISON", None)
     return import_module(f"{__name__}.{module}") if module is not None else None
+
+
+def in_range_texts(library: str) -> Any:
+    """Return the function that writes numbers which a dtype does not hold, or None if there is none."""
+    module = getattr(_import_library_file(library), "IN_RANGE_TEXTS", None)
+    return import_module(f"{__name__}.{module}").list_in_range_texts if module is not None else None
 
 
 def compiler_switches() -> dict[str, str]:

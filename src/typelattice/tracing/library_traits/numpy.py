@@ -9,6 +9,7 @@ from typelattice.core.system_files.reader import system as find_system
 from typelattice.tracing.library_traits.array_values import read_numpy_values as read_values
 
 __all__ = [
+    "IN_RANGE_TEXTS",
     "MAY_BE_FORKED",
     "PLAIN_ARRAY_CLASSES",
     "RELEASE_COMPARISON",
@@ -19,6 +20,7 @@ __all__ = [
 
 ROUNDS_SCALARS = True
 RELEASE_COMPARISON = "numpy_releases"
+IN_RANGE_TEXTS = "numpy_in_range"
 MAY_BE_FORKED = True
 """Its threads end before a fork, and begin again after it."""
 

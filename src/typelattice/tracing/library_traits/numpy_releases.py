@@ -16,40 +16,48 @@ from typelattice.core.dtypes.dtypes import DTYPES, DType
 from typelattice.core.engine.promotion import Promotion
 from typelattice.core.operands.adapters import native
 from typelattice.core.system_files.reader import system as find_system
+from typelattice.tracing.library_traits.numpy_in_range import CONSTRUCTORS
 from typelattice.tracing.run_data.release_difference import DTYPE_ALONE, LOSES, RAISES
 
 np: Any = sys.modules["numpy"]  # nothing imports this file before the program has imported NumPy
-SYSTEMS = ("numpy1", "numpy")
-"""The systems of the two releases, the older first."""
-TITLE_BY_SYSTEM = {"numpy1": "NumPy 1", "numpy": "NumPy 2"}
+OLDER, OLDER_ON_WINDOWS, NEWER = "numpy1", "numpy1-windows", "numpy"
+"""The systems of the two releases. The older one has another default integer on Windows."""
+TITLE_BY_SYSTEM = {
+    OLDER: "NumPy 1", OLDER_ON_WINDOWS: "NumPy 1 on Windows", NEWER: "NumPy 2",
+}  # fmt: skip
 UFUNC_BY_OPERATION = {
     "pow": "power", "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift",
     "bitwise_invert": "invert",
 }  # fmt: skip
 """NumPy's names of operations in both releases, if ours are others."""
 MAX_COMPARED_ELEMENTS = 4_096
-CONSTRUCTORS = ("array", "asarray", "full")  # functions that take numbers and a dtype
 COPYING_FUNCTIONS = ("array",)  # functions that take `copy=False`
 MAX_ROUNDING_RATIO = 0.25  # of two rounding errors, below which the other release loses
 Found = tuple[str, str, str, float]
 """An effect, the system that loses, a sentence, and the severity."""
 
 
-def own_release() -> str:
+def own_release(on_windows: bool = False) -> str:
     """Name the system of the installed release."""
-    return SYSTEMS[0] if np.__version__.startswith("1.") else SYSTEMS[1]
+    return older_release(on_windows) if np.__version__.startswith("1.") else NEWER
 
 
-def other_release(own: str) -> str:
+def other_release(own: str, on_windows: bool = False) -> str:
     """Name the system of the other release."""
-    return SYSTEMS[1 - SYSTEMS.index(own)]
+    return older_release(on_windows) if own == NEWER else NEWER
+
+
+def older_release(on_windows: bool = False) -> str:
+    """Name the system of the older release, here or on Windows."""
+    return OLDER_ON_WINDOWS if on_windows or sys.platform == "win32" else OLDER
 
 
 def compare_releases(
-    name: str, operands: Sequence[Any], keywords: Mapping[str, Any], result: Any
+    name: str, operands: Sequence[Any], keywords: Mapping[str, Any], result: Any, on_windows: bool = False
 ) -> Found | None:
     """Compare an operation of a run with what the other release computes, or return None if they agree."""
-    own, other = own_release(), other_release(own_release())
+    own, here = own_release(on_windows), own_release()
+    other = other_release(own, on_windows)
     if name in COPYING_FUNCTIONS and keywords.get("copy", True) is False:
         return _compare_copies(operands, result)
     if name in DTYPES or name in CONSTRUCTORS:
@@ -64,16 +72,42 @@ def compare_releases(
         return RAISES, other, f"{TITLE_BY_SYSTEM[other]} raises an error: {promotion.reason}", 1.0
     if name.endswith("=") or keywords:
         return None  # the old values are gone
-    own_dtype = result.dtype
+    own_result = result if own == here else _compute_in(own, operation, operands)
     other_dtype: Any = native(promotion.dtype, np)
-    if own_dtype == other_dtype:
+    if own_result is None or own_result.dtype == other_dtype:
         return None
-    says = {own: str(own_dtype), other: str(other_dtype)}
-    sentence = " and ".join(f"{says[x]} in {TITLE_BY_SYSTEM[x]}" for x in SYSTEMS)
+    dtypes = {own: str(own_result.dtype), other: str(other_dtype)}
+    sentence = _describe_dtypes(dtypes, operation, operands)
     other_result = _compute(operation, operands, promotion)
     if other_result is None or other_result.shape != np.shape(result):
         return DTYPE_ALONE, "", sentence, 0.0
-    return _compare_values(operation, operands, {own: np.asarray(result), other: other_result}, sentence)
+    return _compare_values(operation, operands, {own: np.asarray(own_result), other: other_result}, sentence)
+
+
+def _describe_dtypes(dtypes: Mapping[str, str], operation: str, operands: Sequence[Any]) -> str:
+    """Say which dtype each release gives, and that of the older one on Windows if it is another."""
+    older = next(x for x in dtypes if x != NEWER)
+    sentence = f"{dtypes[older]} in {TITLE_BY_SYSTEM[older]} and {dtypes[NEWER]} in {TITLE_BY_SYSTEM[NEWER]}"
+    if older == OLDER:
+        elsewhere = _explain(OLDER_ON_WINDOWS, operation, operands)
+        if elsewhere is not None and str(elsewhere.dtype) != dtypes[older]:
+            sentence += f", and {elsewhere.dtype} in {TITLE_BY_SYSTEM[OLDER_ON_WINDOWS]}"
+    return sentence
+
+
+def _explain(system: str, operation: str, operands: Sequence[Any]) -> Promotion | None:
+    """Ask a system for an operation. Return None if it refuses, or has no rule."""
+    try:
+        promotion = find_system(system).explain(*operands, op=operation)
+    except (TypelatticeError, TypeError):
+        return None
+    return promotion if promotion.dtype is not None else None
+
+
+def _compute_in(system: str, operation: str, operands: Sequence[Any]) -> Any:
+    """Compute an operation as a release does that does not run here, or return None if that is unknown."""
+    promotion = _explain(system, operation, operands)
+    return _compute(operation, operands, promotion) if promotion is not None else None
 
 
 def _compute(operation: str, operands: Sequence[Any], promotion: Promotion) -> Any:
@@ -107,9 +141,21 @@ def _compare_values(
         return DTYPE_ALONE, "", sentence, 0.0
     at = int(np.argmax(errors[loser]))
     values = {x: np.ravel(each)[at] for x, each in results.items()}
-    lost = f"{TITLE_BY_SYSTEM[loser]} loses: {_write(values[loser])}"
+    lost = _name_lost_number(operation, operands, results[loser])
+    says = f"{TITLE_BY_SYSTEM[loser]} loses{f' {lost} here' if lost else ''}: {_write(values[loser])}"
     gives = f"{TITLE_BY_SYSTEM[winner]} gives {_write(values[winner])}"
-    return LOSES, loser, f"{lost}; {gives} ({sentence})", worst[loser]
+    return LOSES, loser, f"{says}; {gives} ({sentence})", worst[loser]
+
+
+def _name_lost_number(operation: str, operands: Sequence[Any], result: Any) -> str:
+    """Write a Python number that was added or subtracted and changed nothing, or return ""."""
+    if operation not in ("add", "subtract") or len(operands) != 2:
+        return ""
+    for number, array in (operands, operands[::-1]):
+        is_plain = type(number) in (int, float) and number != 0
+        if is_plain and np.array_equal(np.asarray(array, result.dtype), result):
+            return repr(number)
+    return ""
 
 
 def _compute_exactly(operation: str, operands: Sequence[Any]) -> Any:
@@ -149,8 +195,8 @@ def _compare_copies(operands: Sequence[Any], result: Any) -> Found | None:
     """Return the error of `copy=False` in NumPy 2 if a copy was needed."""
     if operands and result is operands[0]:
         return None
-    title = TITLE_BY_SYSTEM["numpy"]
-    return RAISES, "numpy", f"{title} raises an error: copy=False, and a copy is needed here", 1.0
+    title = TITLE_BY_SYSTEM[NEWER]
+    return RAISES, NEWER, f"{title} raises an error: copy=False, and a copy is needed here", 1.0
 
 
 def _compare_constructors(name: str, operands: Sequence[Any], keywords: Mapping[str, Any]) -> Found | None:
@@ -173,8 +219,8 @@ def _refuse_numbers(dtype: DType, values: Any) -> Found | None:
         return None
     if dtype.min <= values <= dtype.max:
         return None
-    title = TITLE_BY_SYSTEM["numpy"]
-    return RAISES, "numpy", f"{title} raises an error: {values} is out of range for {dtype}", 1.0
+    title = TITLE_BY_SYSTEM[NEWER]
+    return RAISES, NEWER, f"{title} raises an error: {values} is out of range for {dtype}", 1.0
 
 
 def list_constants_out_of_range(text: str) -> Iterator[tuple[ast.Call, Found]]:
@@ -207,4 +253,3 @@ def _name_dtype(node: ast.expr) -> str | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     return node.attr if isinstance(node, ast.Attribute) and node.attr in DTYPES else None
-

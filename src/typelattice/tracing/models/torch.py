@@ -236,10 +236,15 @@ class DispatchWatch:
         if self.values is not None:
             written = self._written(operation, args, keywords)
             made = [x for x in gives if not any(x is y for y in written)]
-            with self._below_program():
-                self.values.check(
-                    tally, operation.name, operation.call, args, keywords, takes, made, written, before
-                )
+            try:
+                with self._below_program():
+                    self.values.check(
+                        tally, operation.name, operation.call, args, keywords, takes, made, written, before
+                    )
+            except (RuntimeError, TypeError, ValueError) as e:  # an unusual tensor ends no log
+                if came_from_outside(e) and not _passed_last(e, self.folder):
+                    raise
+                self.log.note_unchecked(f"results of {operation.name}, whose values cannot be read")
 
     def _note_results(
         self, tally: Tally, operation: _Operation, args: Any, keywords: Any, gives: Sequence[Any]

@@ -100,7 +100,9 @@ class TorchValues:
 
     def is_readable(self, x: Any) -> bool:
         """Return True for a plain tensor with numbers, which are not too many."""
-        return not x.is_meta and x.layout is self.torch.strided and 0 < x.numel() <= MAX_NUMBERS
+        if x.is_meta or x.is_quantized or x.is_nested or x.layout is not self.torch.strided:
+            return False
+        return bool(0 < x.numel() <= MAX_NUMBERS)
 
     # -- before an operation
 
@@ -123,8 +125,8 @@ class TorchValues:
     ) -> None:  # fmt: skip
         """Check the values of an operation that has run."""
         results = [x for x in (*gives, *written) if self.is_readable(x)]
-        if any(x.numel() > MAX_NUMBERS or x.layout is not self.torch.strided for x in (*gives, *written)):
-            self.log.note_unchecked("results that are sparse, or of too many numbers")
+        if any(not x.is_meta and x.numel() and not self.is_readable(x) for x in (*gives, *written)):
+            self.log.note_unchecked("results that are sparse, quantized or nested, or of too many numbers")
         if not results or not all(self.is_readable(x) for x in takes):
             return
         call = _Call(name, run, args, keywords, gives, written, before)

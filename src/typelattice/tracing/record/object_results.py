@@ -32,7 +32,8 @@ class ObjectResults:
         self.recorder = recorder
         self.attribute_readers = CachePerClass(find_attribute_reader)
         self.holders = CachePerClass(find_holder)
-        self.held_arrays: dict[HeldArray, None] = {}
+        self.held_arrays: dict[HeldArray, set[StepNumber]] = {}
+        """Maps each of them to its steps that were not converted since."""
 
     def close(self) -> None:
         """Keep no class of the program alive."""
@@ -69,6 +70,7 @@ class ObjectResults:
         who = witness.function_key_of(function) if function is not None else None
         package = self.name_package(function, cls)
         origin = {"package": package, "holder": name_row(cls) if has_row else ""}
+        steps_of_found: list[StepNumber | None] = []
         for path, x, _ in found:
             kind = recorder.array_kinds[type(x)]
             key = who, *steps, kind.cache_key(x), path
@@ -76,10 +78,13 @@ class ObjectResults:
                 witness, key, x, _refuse_step, [*steps], {**origin, "part": path}
             )
             witness.link_result(tally, kind, x)
+            steps_of_found.append(tally.number if tally is not None else None)
         announced = self.announced_dtype(result)
         if not is_computed or announced not in (None, *(dtype for *_, dtype in found)):
             narrow = max((dtype for *_, dtype in taken), key=lambda d: dtype_width(d) or 0, default=None)
-            dtypes = [(path, dtype) for path, _, dtype in found]
+            dtypes = [
+                (path, dtype, step) for (path, _, dtype), step in zip(found, steps_of_found, strict=True)
+            ]
             self.note_held_arrays(witness, cls, dtypes, narrow, package, announced)
 
     def step_of_wrapped_array(self, x: Any) -> StepNumber | None:
@@ -93,7 +98,7 @@ class ObjectResults:
         self,
         witness: Any,
         cls: type,
-        found: Sequence[tuple[str, DType]],
+        found: Sequence[tuple[str, DType, StepNumber | None]],
         narrow_dtype: DType | None,
         package: str,
         announced: DType | None,
@@ -101,12 +106,19 @@ class ObjectResults:
         """Note the float arrays in an object of a class."""
         excerpt = self.recorder.excerpt_of(witness, "")
         name = type.__getattribute__(cls, "__name__")
-        for path, dtype in found:
-            if len(self.held_arrays) < MAX_HELD_ARRAYS:
-                held = HeldArray(
-                    excerpt.location, excerpt.text, name, path, dtype, narrow_dtype, package, announced
-                )
-                self.held_arrays.setdefault(held)
+        for path, dtype, step in found:
+            held = HeldArray(
+                excerpt.location, excerpt.text, name, path, dtype, narrow_dtype, package, announced
+            )
+            if len(self.held_arrays) < MAX_HELD_ARRAYS or held in self.held_arrays:
+                self.held_arrays.setdefault(held, set()).update([step] if step is not None else [])
+
+    def forget_converted(self, step: StepNumber) -> None:
+        """Drop the note of an array that its object has cast in place, such as a weight of `layer.half()`."""
+        for held in [held for held, steps in self.held_arrays.items() if step in steps]:
+            self.held_arrays[held].discard(step)
+            if not self.held_arrays[held]:
+                del self.held_arrays[held]
 
     def announced_dtype(self, x: Any) -> DType | None:
         """Return the float dtype that an object states, if the row of its class has the attribute."""
@@ -119,7 +131,7 @@ class ObjectResults:
 
         An operator belongs to the package of its result.
         """
-        inner = function.__func__ if type(function) is MethodType else function
+        inner = function.__func__ if type(function) is MethodType else _find_call_function(function)
         if type(inner) is BuiltinFunctionType:
             return ""  # no source
         if type(inner) is FunctionType and inner.__code__.co_filename in self.recorder.sources:
@@ -129,6 +141,17 @@ class ObjectResults:
         root = module.partition(".")[0] if type(module) is str else ""
         is_known = root in sys.stdlib_module_names or root == "__main__" or library_of(root) is not None
         return "" if is_known else root
+
+
+def _find_call_function(function: Any) -> Any:
+    """Return the function that a call of an object runs, such as `__call__` of a base class, or itself."""
+    cls = type(function)
+    if cls in (FunctionType, BuiltinFunctionType) or issubclass(cls, type):
+        return function
+    classes: tuple[type, ...] = type.__getattribute__(cls, "__mro__")
+    found = (type.__getattribute__(each, "__dict__").get("__call__") for each in classes)
+    called = next((each for each in found if each is not None), None)
+    return called if type(called) is FunctionType else function
 
 
 def _refuse_step(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:

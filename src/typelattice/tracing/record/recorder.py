@@ -531,8 +531,13 @@ class Recorder:
         """Add a cast for each linked array of an object, such as a module, that a method has just cast."""
         for name, array in self.converting_methods[witness.name](owner):
             kind = self.array_kinds[type(array)]
-            if kind is not None and self.links.step_of(array) is not None:
-                self.step_of_changed_array(witness, array, kind, name)
+            known = self.links.step_of(array) if kind is not None else None
+            if (
+                kind is not None
+                and known is not None
+                and self.step_of_changed_array(witness, array, kind, name) != known
+            ):
+                self.objects.forget_converted(known)
 
     @locked
     def step_of_changed_array(

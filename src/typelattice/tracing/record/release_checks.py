@@ -17,10 +17,14 @@ MAX_COMPARED_RUNS = 64  # of one operation with operands of the same dtypes
 
 
 class ReleaseChecks(ValueChecks):
-    """The differences so far by source location and text. The worst one of a text is kept."""
+    """The differences so far by source location and text. The worst one of a text is kept.
 
-    def __init__(self) -> None:
+    With `on_windows`, the older release is that of Windows, if the library has one.
+    """
+
+    def __init__(self, on_windows: bool = False) -> None:
         super().__init__()
+        self.on_windows = on_windows
         self.differences: dict[tuple[SourceLocation, str], ReleaseDifference] = {}
         self.compared: Counter[tuple[Any, ...]] = Counter()
 
@@ -42,7 +46,7 @@ class ReleaseChecks(ValueChecks):
         if self.compared[key] > MAX_COMPARED_RUNS:
             return
         self.checked_count += 1
-        compare = partial(releases.compare_releases, name, operands, keywords, result)
+        compare = partial(releases.compare_releases, name, operands, keywords, result, self.on_windows)
         try:
             found = compare()
         except Exception as e:

@@ -650,6 +650,8 @@ class Witness(WitnessBase):
     def record_each_result(self, function: Any, arguments_and_result: tuple[Any, ...]) -> None:
         """Record a call with several arrays as results: each is a step. Note the arrays in an object."""
         if not holds_results(type(arguments_and_result[-1])):
+            if type(function) is MethodType:
+                self.note_other_result(function, arguments_and_result[-1])  # before its arrays are read
             self.record_object(function, arguments_and_result)
             return
         results = self.list_results(arguments_and_result[-1])

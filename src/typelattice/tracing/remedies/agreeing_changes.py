@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typelattice.core.dtypes.dtypes import DType
 from typelattice.programs.calls.steps import Created
 from typelattice.tracing.findings.predicted_run import PredictedRun
-from typelattice.tracing.library_traits import cast_text
+from typelattice.tracing.library_traits import cast_text, in_range_texts
 from typelattice.tracing.remedies.casts import LIST_NODES
 from typelattice.tracing.remedies.change import Change
 from typelattice.tracing.remedies.step_node import StepNode
@@ -27,6 +27,7 @@ def propose_agreeing_changes(
         return
     alias, step, node = at.find_library_alias(), predicted_run.steps[step_number], at.node
     literal = f"{alias}.{observed_dtype.name}" if alias else f'"{observed_dtype.name}"'
+    yield from _write_in_range(at)
     takes = isinstance(step, Created) or len(predicted_run.inputs[step_number]) == 1
     if isinstance(node, ast.Call) and takes and "dtype" not in [k.arg for k in node.keywords]:
         yield at.make_change(at.source.make_keyword_edit(node, f"dtype={literal}"))
@@ -47,3 +48,16 @@ def propose_agreeing_changes(
                 for operand in cast_together
             )
         )
+
+
+def _write_in_range(at: StepNode) -> Iterator[Change]:
+    """Yield a call that makes an array of constants, written so that each release takes the constants."""
+    list_texts = in_range_texts(at.library)
+    if list_texts is None or not isinstance(at.node, ast.Call):
+        return
+    try:
+        found = [*list_texts(at.node, "", at.find_library_alias(), at.source.text, ast.literal_eval)]
+    except (ValueError, TypeError):  # an argument is no constant
+        return
+    for node, text in found:
+        yield at.make_change(at.source.make_replacement_edit(node, text))

@@ -20,8 +20,13 @@ def is_array_of_object(step: Step) -> bool:
 
 
 def propose_numbers(at: StepNode, cause: WideningCause) -> Iterator[Change]:
-    """Yield changes of wide arguments that are single numbers to Python's numbers, which widen nothing."""
+    """Yield changes of wide arguments that are single numbers to Python's numbers, which widen nothing.
+
+    A product such as `30 * u.s` has a unit, so it is no plain number. A quotient may be one.
+    """
     for node, steps in _list_wide_arguments(at):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            continue
         operands = [at.predicted_run.result_of(p) for p in steps]
         if all(o is not None and o.tier == "0d" for o in operands):
             edit = at.source.make_replacement_edit(node, f"float({at.source.text(node)})")

@@ -21,9 +21,11 @@ from typelattice.tracing.remedies.changes_where_made import (
 from typelattice.tracing.remedies.changes_where_met import propose_to_callers, propose_where_met
 from typelattice.tracing.remedies.lasting_arrays import is_lasting
 from typelattice.tracing.remedies.step_node import StepNode
+from typelattice.tracing.run_data.float_widths import dtype_width, is_integer
 from typelattice.tracing.source.source_file import SourceFile
 
 POSITION_OPERATIONS = {"arange"}  # a narrow float does not hold all positions
+SHORT_WIDTH = 16  # bits of a float that does not hold all integers up to a few thousand
 MAX_WIDENINGS = 40  # steps that widen because of one cause, where casts are tried
 MAX_WIDENING_NODES = 4  # expressions of these steps
 MAX_COMBINED = 4  # changes at each of two places that are tried together
@@ -92,12 +94,18 @@ def _list_widenings(
 
 
 def _stays_wide(predicted_run: PredictedRun, cause: WideningCause) -> bool:
-    """Return True for positions, and for arrays that more is computed from, such as angles."""
+    """Return True for positions, and for arrays that more is computed from, such as angles.
+
+    Integers that become floats, such as the timestep `t.float() / 1000`, are positions to a float of 16 bits.
+    """
     first = cause.origin_steps[0]
     step = predicted_run.steps[first]
     is_used_at_once = any(first in predicted_run.inputs[i] for i in cause.widening_steps)
     computes_more = isinstance(step, Created) and step.op not in FILLING_OPERATIONS and not is_used_at_once
-    return computes_more or step.op in POSITION_OPERATIONS
+    is_short = (dtype_width(cause.narrow_dtype) or 0) <= SHORT_WIDTH
+    converts = isinstance(step, Cast) and any(is_integer(predicted_run.result_of(i)) for i in step.inputs)
+    is_position = step.op in POSITION_OPERATIONS or (is_short and converts and not is_used_at_once)
+    return computes_more or is_position
 
 
 def _combine(made: Sequence[Change], met: Sequence[Change]) -> Iterator[Change]:

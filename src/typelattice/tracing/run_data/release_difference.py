@@ -16,7 +16,8 @@ class ReleaseDifference:
     """A source text that two releases compute differently, and a sentence that says how.
 
     `loser` is the system of the release that raises an error, or loses a value. It is "" if no value is lost.
-    `severity` orders the differences of one effect, the greatest first.
+    `severity` orders the differences of one effect, the greatest first. `ends_program`: the text is a line
+    that raised an error, of which no operation is known.
     """
 
     effect: str
@@ -25,3 +26,4 @@ class ReleaseDifference:
     loser: str
     sentence: str
     severity: float = 0.0
+    ends_program: bool = False

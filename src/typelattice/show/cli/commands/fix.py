@@ -54,6 +54,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="also run the tests of the project by this command, without and with the changes",
     )  # fmt: skip
     parser.add_argument(
+        "--python", metavar="OTHER",
+        help="another interpreter, such as one with another release of NumPy: run the program there, too, "
+        "without and with the changes; all results must be the same",
+    )  # fmt: skip
+    parser.add_argument(
         "--only", metavar="LINE", help="fix only what this line widens, such as 12 or file.py:12"
     )
     parser.add_argument("--steps", action="store_true", help="also compare the values of each step")
@@ -72,7 +77,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     parser.add_argument(
-        "command", nargs="*", metavar="SCRIPT ARG",
+        "command",
+        nargs="*",
+        metavar="SCRIPT ARG",
         help="a script, or pytest, and its arguments; our options stand before it; after -- all are its own",
     )
 
@@ -112,6 +119,7 @@ def run(args: Namespace) -> Paragraphs:
 
 def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     """Search for the patch of a script, a module or tests, by the options and pyproject.toml."""
+    from typelattice.repair.copies.other_python import find_python
     from typelattice.repair.copies.progress import Progress
     from typelattice.repair.patch.patch_search import find_current_folder, fix_script, fix_tests, make_limits
     from typelattice.tracing.entry_points.named_places import check_packages, check_places
@@ -124,12 +132,15 @@ def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     goal = args.to or settings.to, like, tolerance
     check_packages(packages, target)
     limits, progress = make_limits(args.seconds, args.allow_writes), Progress(sys.stderr)
+    python = find_python(args.python) if args.python is not None else ""
     if target != "pytest":
         check_places(filter(None, [args.only]), target, args.module, packages)
         return fix_script(
             target, argv, packages, args.module is not None, *goal, args.only, args.steps, args.tests,
-            limits, progress, args.only_script,
+            limits, progress, args.only_script, python,
         )  # fmt: skip
+    if python:
+        raise UsageError("fix: --python runs a script; run the tests there by --tests 'OTHER -m pytest'")
     if args.steps:
         raise UsageError("fix: --steps compares runs of a script; of tests the outcomes are compared")
     return fix_tests(argv, packages, *goal, args.only, args.tests, limits, progress)

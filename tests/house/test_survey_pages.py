@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -43,7 +44,27 @@ def test_a_package_has_a_page_with_causes_and_changes(tmp_path: Path) -> None:
     index = (html / "survey" / "index.html").read_text()
     assert "1 packages, 2026-03-01: 1 functions called with float32; 1 of 2 not reached (50%)." in index
     assert 'href="2026-01-01.json"' in index
+    assert "100% <small>1 of 1</small>" in index
     assert (html / "survey" / "2026-01-01.json").is_file()
+
+
+def test_the_packages_that_widen_most_stand_first_and_design_is_folded() -> None:
+    def package(name: str, **counts: int) -> dict[str, object]:
+        functions = [
+            {"name": f"{name}.f{i}", "verdict": verdict.replace("_", " ")}
+            for verdict, number in counts.items()
+            for i in range(number)
+        ]
+        return {"name": name, "version": "1", "date": "2026-01-01", "functions": functions}
+
+    few, most = package("few", kept=3, wide=1), package("most", kept=1, wide=1, mixed=1, not_reached=9)
+    design = package("design", kept=1, wide_by_design=3)
+    page = survey.index([few, design, most], [])
+    assert re.findall(r"<a href=\"(\w+).html", page) == ["most", "few", "design"]
+    shares = re.findall(r"(\d+%) <small>(\d of \d)", page)
+    assert shares == [("67%", "2 of 3"), ("25%", "1 of 4"), ("0%", "0 of 4")]
+    shown = survey.package_page(design, None).partition("<details>")[0]
+    assert "design.f0" not in shown.replace("<wbr>", "")
 
 
 def test_releases_are_compared_in_their_order_whenever_they_were_surveyed(tmp_path: Path) -> None:

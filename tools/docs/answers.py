@@ -178,7 +178,11 @@ def page(question: AnswerAddress, found: Mapping[str, Sequence[Given]]) -> str:
     """The page of a question."""
     up = "../" * question.path.count("/")
     colours = _colour_answers(found)
-    rows = "".join(_row(name, found[name], up, colours) for name in _by_library(found))
+    groups = "".join(
+        f"<tbody>{_group_heading(names, found[names[0]][0], colours)}"
+        f"{''.join(_row(name, found[name], up, colours) for name in names)}</tbody>"
+        for names in _by_answer(found)
+    )
     operands = " ".join(question.operands)
     dashes = "-- " if "-" in operands else ""
     command = f"typelattice explain --op {question.op} {dashes}{operands}"
@@ -187,12 +191,27 @@ def page(question: AnswerAddress, found: Mapping[str, Sequence[Given]]) -> str:
         '<div class=scroll tabindex=0 role=region aria-label="answers"><table class=answers><thead><tr>'
         "<th scope=col>library<th scope=col>newest release<th scope=col>older releases"
         "<th scope=col>recorded call, reason, loss, rule"
-        f"</thead><tbody>{rows}</tbody></table></div>"
+        f"</thead>{groups}</table></div>"
         f"{_other_answers(question, found)}{_others(question, up)}"
         f"<p>On a command line: <code>{escape(command)}</code></p>"
     )
     badge = question.path.replace(".html", ".svg")
     return html_page(question.title, sentence(found), body, up, badge, note="")
+
+
+def _by_answer(found: Mapping[str, Sequence[Given]]) -> list[list[str]]:
+    """Group systems by the answer of their newest release: the most frequent first, refusals last."""
+    groups: dict[str, list[str]] = {}
+    for name in _by_library(found):
+        groups.setdefault(found[name][0].answer, []).append(name)
+    refused = groups.pop(REFUSED, [])
+    return [*sorted(groups.values(), key=len, reverse=True), *([refused] if refused else [])]
+
+
+def _group_heading(names: Sequence[str], newest: Given, colours: Mapping[str, int]) -> str:
+    count = f"{len(names)} system{'s' if len(names) > 1 else ''}"
+    chip = _chip(newest.answer, REFUSED if newest.answer == REFUSED else RIGHT, colours)
+    return f'<tr class=group><th colspan=4 scope=rowgroup>{chip} {count}'
 
 
 def _by_library(names: Iterable[str]) -> list[str]:

@@ -44,9 +44,10 @@ def chip(kind: str, text: str) -> str:
     return f"<span class={kind}>{escape(text)}</span>"
 
 
-def table(label: str, head: str, rows: str) -> str:
-    """A table that scrolls by itself on a narrow screen."""
+def table(label: str, head: str, rows: str, kind: str = "") -> str:
+    """A table that scrolls by itself on a narrow screen. Rows of the kind `answers` become blocks there."""
+    of_kind = f" class={kind}" if kind else ""
     return (
-        f'<div class=scroll tabindex=0 role=region aria-label="{escape(label)}"><table><thead><tr>'
+        f'<div class=scroll tabindex=0 role=region aria-label="{escape(label)}"><table{of_kind}><thead><tr>'
         f"{head}</thead><tbody>{rows}</tbody></table></div>"
     )

@@ -23,8 +23,10 @@ FOLDER = "survey"
 SURVEYS = Path(__file__).parents[2] / "docs" / "surveys"
 UNSEEN = ("not reached", "no floats")
 """Verdicts of functions that gave no floats to judge."""
-FOLDED = ("kept", *UNSEEN)
+FOLDED = ("wide by design", "kept", *UNSEEN)
 """Verdicts of functions that need no reading."""
+WIDENING, JUDGED = ("wide", "mixed"), ("kept", "wide", "mixed", "wide by design")
+"""Verdicts of functions that widen, and of all whose floats were seen."""
 CLASSES = {"kept": "right", "wide": "departs", "mixed": "departs", "wide by design": "refused"}
 Data = Mapping[str, Any]
 
@@ -82,11 +84,13 @@ def changes(package: Data, before: Data) -> list[tuple[Data, Data]]:
 
 
 def index(packages: Sequence[Data], files: Sequence[str]) -> str:
-    """The page of all packages: how many of their functions have each verdict."""
-    head = "<th scope=col>package" + "".join(f"<th scope=col>{escape(verdict)}" for verdict in VERDICTS)
+    """The page of all packages, by the share of functions that widen, and how many have each verdict."""
+    packages = sorted(packages, key=lambda package: -widening_share(package)[0])
+    head = "<th scope=col>package<th scope=col>widen"
+    head += "".join(f"<th scope=col class=count>{escape(verdict)}" for verdict in VERDICTS)
     rows = "".join(
         f'<tr><th scope=row><a href="{escape(package["name"])}.html">{escape(package["name"])}</a> '
-        f"<small>{escape(package['version'])}</small>" + _counts(package)
+        f"<small>{escape(package['version'])}</small>{_bar(package)}{_counts(package)}"
         for package in packages
     )
     latest = max(package["date"] for package in packages)
@@ -119,7 +123,7 @@ def package_page(package: Data, before: Data | None) -> str:
 
 def _functions(label: str, functions: Sequence[Data]) -> str:
     head = "<th scope=col>function<th scope=col>verdict, call, and first wide line or reason"
-    return table(label, head, "".join(map(_row, functions)))
+    return table(label, head, "".join(map(_row, functions)), "answers")
 
 
 def _folded(verdict: str, functions: Sequence[Data]) -> str:
@@ -165,5 +169,20 @@ def _row(function: Data) -> str:
     return f"<tr><th scope=row>{name}<td>{'<br>'.join(parts)}"
 
 
+def widening_share(package: Data) -> tuple[float, int, int]:
+    """The share of functions that widen, their number, and the number of those whose floats were seen."""
+    counts = count_verdicts(package["functions"])
+    widening, judged = (sum(counts.get(verdict, 0) for verdict in them) for them in (WIDENING, JUDGED))
+    return widening / max(judged, 1), widening, judged
+
+
+def _bar(package: Data) -> str:
+    share, widening, judged = widening_share(package)
+    return (
+        f'<td class=share><i style="width:{share * 6:.2f}rem"></i>{share:.0%} '
+        f"<small>{widening:,} of {judged:,}</small>"
+    )
+
+
 def _counts(package: Data) -> str:
-    return "".join(f"<td>{n or ''}" for n in count_verdicts(package["functions"]).values())
+    return "".join(f"<td class=count>{n or ''}" for n in count_verdicts(package["functions"]).values())

@@ -14,6 +14,7 @@ from typelattice.programs.calls.steps import (
     Argument,
     DTypeArgument,
     Excerpt,
+    InvalidCallError,
     LibraryCall,
     NamedDType,
     ProgramError,
@@ -74,7 +75,8 @@ class AskedCall:
         question = make_question(call, describe_step, lambda i: NamedDType(STAND_IN_DTYPE))
         trial = asker.try_call(library, question)
         if trial.refusal:
-            raise ProgramError(f"{self.error}; {trial.refusal}")
+            is_invalid = isinstance(self.error, InvalidCallError)  # the tables refuse it, too
+            raise (InvalidCallError if is_invalid else ProgramError)(f"{self.error}; {trial.refusal}")
         return trial.shape
 
     def call_result(
@@ -128,5 +130,8 @@ def call_or_ask(
             raise
         error = e
     builder.drop_steps(count)
-    asked = LibraryCall(name, tuple(args), (*keywords.items(),), text=excerpt.text)
-    return AskedCall(builder, excerpt, asked, error)
+    call_of_library = LibraryCall(name, tuple(args), (*keywords.items(),), text=excerpt.text)
+    asked = AskedCall(builder, excerpt, call_of_library, error)
+    if isinstance(error, InvalidCallError):  # a `try` around the call may catch it
+        asked.check_accepted(call_of_library)
+    return asked

@@ -83,6 +83,7 @@ class NameSort(StrEnum):
     RETURNS_NOTHING = "nothing"
     SETTING = "setting"
     RAISES_BY_VALUES = "raises"
+    INDEX_ITERATOR = "iterates"
 
 
 class TableError(TypelatticeError, ValueError):

@@ -211,7 +211,9 @@ def _shape_of_whole_arrays(
     shape = operands[0]
     if operation.name in ("reshape", "broadcast_to"):
         lengths = plain_axes(_find_argument(args, keywords, "shape"))
-        return lengths if lengths is None or -1 not in lengths else _fill_open_length(shape, lengths)
+        if lengths is None:
+            return None
+        return (_reshape if operation.name == "reshape" else _broadcast_shape)(shape, lengths)
     if shape is None or (len(operands) > 1 and operands[1] is None):
         return None
     if operation.name in SAME_SHAPE_OPERATIONS:
@@ -243,6 +245,8 @@ def _squeeze_shape(arrays: _WholeArrays) -> Shape | None:
     if not arrays.axes:
         return None
     removed_axes = {normalize_axis(a, len(arrays.shape)) for a in arrays.axes}
+    if any(arrays.shape[i] not in (None, 1) for i in removed_axes):
+        return None  # an error in most libraries, and the array itself in PyTorch
     return tuple(length for i, length in enumerate(arrays.shape) if i not in removed_axes)
 
 
@@ -345,14 +349,28 @@ def _tile_shape(shape: Shape, times: tuple[int, ...] | None) -> Shape | None:
     return tuple(None if n is None else n * k for n, k in zip(lengths, repeats, strict=True))
 
 
-def _fill_open_length(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
-    """Fill in the open length of a shape, -1, from the number of elements."""
+def _reshape(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
+    """Return the shape of a reshaped array. An open length, -1, follows from the number of elements."""
     count, rest = count_elements(shape), math.prod(length for length in lengths if length != -1)
-    if count is None or not rest:
+    if count is None or not (rest or count):
         return tuple(None if length == -1 else length for length in lengths)
-    if count % rest:
+    if (count % rest if -1 in lengths and rest else count != rest):
         raise ShapeError(f"{count} elements cannot be reshaped to {lengths}")
     return tuple(count // rest if length == -1 else length for length in lengths)
+
+
+def _broadcast_shape(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
+    """Return the shape of an array that is broadcast. PyTorch's -1 keeps the length of an axis."""
+    open_axes = [None if length == -1 else length for length in lengths]
+    if shape is None:
+        return tuple(open_axes)
+    kept = (1,) * (len(lengths) - len(shape)) + shape
+    fits = len(kept) == len(lengths) and all(
+        a in (None, 1, b) or b is None for a, b in zip(kept, open_axes, strict=True)
+    )
+    if not fits:
+        raise ShapeError(f"shape {shape} does not go together with {lengths}; each axis has one length, or 1")
+    return tuple(a if b is None else b for a, b in zip(kept, open_axes, strict=True))
 
 
 def _shape_of_matmul(a: Shape, b: Shape) -> Shape | None:
@@ -384,6 +402,15 @@ AXIS_BY_STACKING_FUNCTION = {
 }  # the axis of each. hstack joins at axis 1, or at axis 0 for vectors
 
 
+def _check_other_axes(name: str, shapes: Sequence[Shape], joined_axis: int | None) -> None:
+    """Raise ShapeError for arrays that differ in an axis along which they are not joined."""
+    first, *others = shapes
+    for shape in others:
+        pairs = [pair for i, pair in enumerate(zip(first, shape, strict=False)) if i != joined_axis]
+        if len(shape) != len(first) or any(None not in pair and pair[0] != pair[1] for pair in pairs):
+            raise ShapeError(f"{name} of arrays of shapes {first} and {shape}")
+
+
 def joined_shape(name: str, operands: Sequence[Shape | None], axis: Argument) -> Shape | None:
     """Return the shape of arrays that an operation joins, or None if it is unknown.
 
@@ -403,12 +430,16 @@ def joined_shape(name: str, operands: Sequence[Shape | None], axis: Argument) ->
     first = known[0]
     if name == "stack":
         at = normalize_axis(axis, len(first) + 1)
+        _check_other_axes(name, known, None)
         return (*first[:at], len(known), *first[at:])
     if not any(known):
         return (len(known),)  # a list of numbers has one axis
+    if (0,) in known and any(len(shape) != 1 for shape in known):
+        return None  # PyTorch leaves an empty vector out
     if any(len(shape) != len(first) for shape in known):
         raise ShapeError(f"{name} of arrays of {len(first)} and of other numbers of axes")
     at = normalize_axis(axis, len(first))
+    _check_other_axes(name, known, at)
     lengths = [shape[at] for shape in known]
     total = None if None in lengths else sum(length for length in lengths if length is not None)
     return (*first[:at], total, *first[at + 1 :])

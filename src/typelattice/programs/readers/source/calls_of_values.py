@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
@@ -56,7 +57,7 @@ from typelattice.programs.readers.source.einops_calls import EINOPS_FUNCTIONS
 from typelattice.programs.readers.source.function_transforms import call_transform
 from typelattice.programs.readers.source.functions_of_classes import is_array_of
 from typelattice.programs.readers.source.functions_of_numbers import call_math
-from typelattice.programs.readers.source.iterators import iterate_generator
+from typelattice.programs.readers.source.iterators import iterate_generator, iterate_indices
 from typelattice.programs.readers.source.library_objects import make_container
 from typelattice.programs.readers.source.python_functions import PYTHON_FUNCTIONS, USE_ARRAY_FUNCTION
 from typelattice.programs.readers.source.python_values import (
@@ -287,6 +288,10 @@ def call_dotted_name(
             return found
     if len(function.path) == 1 and hasattr(builtins, text) and text not in OPERATION_BY_FUNCTION:
         raise reader.error(node, f"it is Python's {text}, which is not carried out here; leave it out")
+    of_python = function.path[0] in sys.stdlib_module_names and owner is None and len(function.path) > 1
+    if of_python and function.path[0] != "math" and is_imported(node, scope):
+        what = f"{text} is of Python's standard library, and is not carried out here"
+        raise ForeignFunctionError(str(reader.error(node, f"{what}; give its result as an input")))
     if owner is not None:
         found = yield call_special_function(reader, node, function, args, keywords, scope)
         if found is not MISSING:
@@ -365,6 +370,8 @@ def call_special_function(
         return None
     if name_meaning(NameSort.ARRAY_TEST, name, owner) is not None and len(args) == 1:
         return is_array_of(reader, function, reader.known(args[0]))
+    if (iterated := name_meaning(NameSort.INDEX_ITERATOR, name, owner)) and not keywords:
+        return iterate_indices(reader, node, iterated, args)
     if name_meaning(NameSort.RANDOM_GENERATOR, name, owner):
         return DottedName(function.path[:-1])
     if makes_object(qualified := ".".join(function.path[-2:]), owner):

@@ -299,6 +299,12 @@ def _call_dictionary_method(
             for other in (*args, keywords):
                 yield update_dictionary(reader, node, items, other)
             return None
+        case "move_to_end":
+            key = read_key(reader, node, args[0])
+            reader.branches.will_change(items)
+            if unknown is None and not isinstance(key, KeyOfValues) and (not keywords and len(args) == 1):
+                items[key] = items.pop(key)
+            return None
         case "popitem" if unknown is not None:
             reader.leave_out_error(node, KeyError)
             return reader.any_item(node, _list_items(reader, node, items, "items", []))

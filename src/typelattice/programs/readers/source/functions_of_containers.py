@@ -25,6 +25,7 @@ from typelattice.programs.readers.source.python_values import (
     DottedName,
     InstanceValue,
     IteratorValue,
+    OrderedDictValue,
     PythonFunction,
     RaisedError,
     Scope,
@@ -57,7 +58,14 @@ def _set(reader: SourceReader, node: ast.AST, value: Any = ()) -> Reading:
     return make_set(reader, node, items, items)
 
 
-@define("dict", "collections.OrderedDict")
+@define("collections.OrderedDict")
+def _ordered_dict(reader: SourceReader, node: ast.AST, value: Any = (), **keywords: Any) -> Reading:
+    found = OrderedDictValue()
+    add_items(reader, node, found, (yield _dict(reader, node, value, **keywords)))
+    return found
+
+
+@define("dict")
 def _dict(reader: SourceReader, node: ast.AST, value: Any = (), **keywords: Any) -> Reading:
     found: dict[Any, Any] = {}
     for other in (value if isinstance(value, dict) else (yield read_pairs(reader, node, value)), keywords):

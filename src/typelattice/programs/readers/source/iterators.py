@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import itertools
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from typelattice.programs.calls.multiple_results import MultipleResults
@@ -113,6 +116,25 @@ def iterate_rows(reader: SourceReader, node: ast.AST, array: Ref) -> IteratorVal
         return IteratorValue(lambda: builder.add_index(excerpt, array, 0), is_of_unknown_length=True)
     reader.check_length(node, shape[0])
     return IteratorValue.of(builder.add_index(excerpt, array, i) for i in range(shape[0]))
+
+
+def iterate_indices(reader: SourceReader, node: ast.AST, word: str, args: Sequence[Any]) -> IteratorValue:
+    """Return the iterator of the indices of a shape, or of pairs of the indices and elements of an array.
+
+    Raises ProgramError if the shape is not known.
+    """
+    array = args[0] if word == "pairs" and len(args) == 1 else None
+    given = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
+    shape = reader.shape_of(array) if isinstance(array, Ref) else None
+    lengths: Sequence[Any] | None = shape if isinstance(array, Ref) else [reader.known(x) for x in given]
+    if lengths is None or not all(type(x) is int for x in lengths):
+        raise reader.error(node, f"a loop over the indices of a shape {NEEDS_VALUES_MESSAGE}; give its shape")
+    reader.check_length(node, math.prod(lengths))
+    indices = itertools.product(*map(range, lengths))
+    if not isinstance(array, Ref):
+        return IteratorValue.of(indices)
+    builder, excerpt = reader.builder, reader.excerpt_of(node)
+    return IteratorValue.of((at, builder.add_index(excerpt, array, at)) for at in indices)
 
 
 def iterate_instance(reader: SourceReader, node: ast.AST, instance: InstanceValue) -> Reading:

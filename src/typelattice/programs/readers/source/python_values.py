@@ -222,6 +222,14 @@ class DequeValue(list[Any]):
         return made
 
 
+class OrderedDictValue(dict[Any, Any]):
+    """A dictionary whose items may be put in another order: `collections.OrderedDict`."""
+
+    def copy(self) -> OrderedDictValue:
+        """Return a dictionary of the same sort with the same items."""
+        return OrderedDictValue(self)
+
+
 class DefaultDictValue(dict[Any, Any]):
     """A dictionary that makes the values of missing keys: `collections.defaultdict` and `Counter`."""
 

@@ -37,6 +37,7 @@ from typelattice.programs.readers.source import (
     functions_of_containers,
     functions_of_numbers,
     standard_library,
+    standard_modules,
 )
 from typelattice.programs.readers.source.calls_of_values import call_value, list_parameter_names, read_call
 from typelattice.programs.readers.source.elements import assign_elements
@@ -79,7 +80,9 @@ ACCEPTED_SOURCE = "operators, functions of arrays, .astype(dtype), names and num
 
 
 # The rooms of Python's functions. Each fills the table when it is imported.
-FUNCTION_ROOMS = (functions_of_numbers, functions_of_containers, functions_of_classes, standard_library)
+FUNCTION_ROOMS = (
+    functions_of_numbers, functions_of_containers, functions_of_classes, standard_library, standard_modules,
+)  # fmt: skip
 
 SYNTAX_READERS = SyntaxReaders(
     {**EXPRESSION_READERS, ast.Call: read_call},

@@ -27,6 +27,7 @@ from typelattice.programs.readers.source.python_values import (
     IndexUpdateRef,
     InstanceValue,
     IteratorValue,
+    RaisedError,
     ReadValue,
     Scope,
     UnknownValue,
@@ -100,6 +101,8 @@ def take_elements(
     container = reader.take_unless_none(node, container, TypeError)
     if isinstance(container, dict) and isinstance(at, UnknownValue) and at.one_of:
         return look_up_choices(reader, node, container, at)
+    if isinstance(at, UnknownValue) and at.one_of:
+        return (yield take_chosen(reader, node, container, at, scope))
     if isinstance(at, UnknownValue):
         raise at.error
     match container:
@@ -130,6 +133,21 @@ def take_elements(
     return reader.builder.add_index(
         reader.excerpt_of(node), array, reader.as_argument(node, at), find_lists_form(key)
     )
+
+
+def take_chosen(
+    reader: SourceReader, node: ast.Subscript, container: ReadValue, key: UnknownValue, scope: Scope
+) -> Reading:
+    """Read elements by an index that is one of several values. Those that raise an error are left out."""
+    found: list[ReadValue] = []
+    for choice in key.one_of:
+        try:
+            found.append((yield take_elements(reader, node, container, choice, scope)))
+        except RaisedError as e:
+            reader.leave_out_error(node, e)
+    if not found:
+        raise key.error
+    return reader.any_item(node, found)
 
 
 def read_changing_container(

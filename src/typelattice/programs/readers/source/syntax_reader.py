@@ -70,6 +70,7 @@ from typelattice.programs.readers.source.python_values import (
     IteratorValue,
     KeyOfValues,
     NamedTupleValue,
+    OrderedDictValue,
     PythonFunction,
     RaisedError,
     ReadValue,
@@ -93,7 +94,7 @@ NEEDS_VALUES_MESSAGE = "needs the values of an array, which a program does not h
 BRANCH_REMEDY = "write where(condition, x, y), or each branch as a program of its own"
 TEXTS_OF_MODULES = ("__name__", "__file__", "__package__")  # names that Python gives to a module
 NAMED_TUPLE_METHODS = ("_replace", "_asdict")
-METHODS_OF_COLLECTIONS = ("appendleft", "popleft", "extendleft", "rotate", "most_common")
+METHODS_OF_COLLECTIONS = ("appendleft", "popleft", "extendleft", "rotate", "most_common", "move_to_end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,7 +445,8 @@ class SourceReader:
         if isinstance(value, (int, float, complex)) and name in ("real", "imag"):
             part: ReadValue = getattr(value, name)
             return part
-        if isinstance(value, (DequeValue, DefaultDictValue)) and name in METHODS_OF_COLLECTIONS:
+        collections = DequeValue, DefaultDictValue, OrderedDictValue
+        if isinstance(value, collections) and name in METHODS_OF_COLLECTIONS:
             return ContainerMethod(value, name)
         if name.startswith("_") or not hasattr(value, name):
             near = spelling_hint(name, [each for each in dir(value) if not each.startswith("_")])

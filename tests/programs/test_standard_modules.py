@@ -55,3 +55,18 @@ def test_a_function_of_python_is_none_of_arrays(call: str) -> None:
     text = f"import decimal, fractions, statistics\ndef f(x):\n    return x * {call}\n"
     with pytest.raises(tl.ProgramError, match="is of Python's standard library"):
         tl.program(text, x="float32[3]")
+
+
+@pytest.mark.parametrize(
+    ("library", "call", "count"),
+    [
+        ("numpy", "split(x, 3)", 3), ("numpy", "split(x, [1, 3])", 3), ("torch", "split(x, 2)", 3),
+        ("torch", "split(x, [1, 5])", 2), ("torch", "split(x, 3, dim=1)", 2), ("torch", "split(x, 3, 1)", 2),
+    ],
+)  # fmt: skip
+def test_the_parts_of_a_split_are_counted_as_the_library_counts_them(
+    library: str, call: str, count: int
+) -> None:
+    text = f"import {library}\ndef f(x):\n    return {library}.ones(len({library}.{call}))\n"
+    program = tl.program(text, x="float32[6,4]")
+    assert program.steps[program.results[0]].shape == (count,)

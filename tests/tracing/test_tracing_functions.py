@@ -57,7 +57,8 @@ def test_a_lambda_is_followed_among_several_on_its_line() -> None:
          "give a function that makes a list of it"),
         (halved_later, "halved_later is a coroutine, which runs after it was called; "
          "give a function that runs it with asyncio.run"),
-        (np.add, "an object of type ufunc is no Python function; give one that calls it, such as lambda"),
+        (np.add, "an object of type ufunc is no Python function; "
+         "give one that calls it, such as lambda x: f(x)"),
         (eval("lambda: 1"), "the source of <lambda> is not there; define it in a file"),
     ],
 )

@@ -84,6 +84,7 @@ class NameSort(StrEnum):
     SETTING = "setting"
     RAISES_BY_VALUES = "raises"
     INDEX_ITERATOR = "iterates"
+    SPLIT_PARTS = "parts"
 
 
 class TableError(TypelatticeError, ValueError):

@@ -604,10 +604,12 @@ def _make_multiple_results(
         if operation.call_form == "separate"
         else tuple(r.name for r in find_signature(operation, None).results)
     )
-    axis = [keywords["axis"]] if "axis" in keywords and operation.name == "unstack" else args
-    return MultipleResults(
-        operation.name, count_results(operation, len(refs), shape, axis), fields, make_result, {}
-    )
+    given = [keywords["axis"]] if "axis" in keywords and operation.name == "unstack" else args
+    if operation.name == "split" and given and "axis" in keywords:
+        given = [*given[:1], keywords["axis"]]
+    library = builder.find_owner(excerpt, [ref.step for ref in refs])
+    count = count_results(operation, len(refs), shape, given, library)
+    return MultipleResults(operation.name, count, fields, make_result, {})
 
 
 def _call_equivalents(call: FunctionCall, equivalents: Sequence[str]) -> Argument | MultipleResults:

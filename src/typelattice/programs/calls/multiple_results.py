@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 from typelattice.core.operations.operations import OPERATIONS, Operation
 from typelattice.core.operations.shapes import Shape
-from typelattice.programs.calls.call_tables import DTYPE_OF_FUNCTION_ITSELF, dtype_origin_by_result
+from typelattice.programs.calls.call_tables import (
+    DTYPE_OF_FUNCTION_ITSELF,
+    NameSort,
+    dtype_origin_by_result,
+    name_meaning,
+)
 from typelattice.programs.calls.program_builder import RESULT_KEYWORD
 from typelattice.programs.calls.steps import Argument, Call, Ref
 
@@ -49,14 +54,21 @@ class MultipleResults:
 
 
 def count_results(
-    operation: Operation, operand_count: int, shape: Shape | None, other_arguments: Sequence[Argument]
+    operation: Operation,
+    operand_count: int,
+    shape: Shape | None,
+    other_arguments: Sequence[Argument],
+    library: str | None,
 ) -> int | None:
     """Return the number of arrays that an operation gives, or None if it is unknown.
 
     `shape` is the shape of the first operand, and `other_arguments` are the arguments after the operands. A
     number beyond MAX_RESULTS is unknown, too.
     """
-    count = _count_any_results(operation, operand_count, shape, other_arguments)
+    if operation.name == "split":
+        count = _count_parts(name_meaning(NameSort.SPLIT_PARTS, "split", library), shape, other_arguments)
+    else:
+        count = _count_any_results(operation, operand_count, shape, other_arguments)
     return None if count is None or count > MAX_RESULTS else count
 
 
@@ -73,10 +85,23 @@ def _count_any_results(
             if shape is None or not isinstance(at, int) or not -len(shape) <= at < len(shape):
                 return None
             return shape[at]
-        case "split":
-            count = other_arguments[0] if other_arguments else None
-            return count if isinstance(count, int) else None
     return len(dtype_origin_by_result(operation.name))
+
+
+def _count_parts(word: str | None, shape: Shape | None, arguments: Sequence[Argument]) -> int | None:
+    """Return the number of parts into which `split` divides an axis, as names.txt says of a library."""
+    division, axis = (*arguments, None, None)[:2]
+    if word is None or (isinstance(division, tuple) and not all(type(x) is int for x in division)):
+        return None
+    if isinstance(division, tuple):
+        return len(division) + (word == "bounds")
+    if type(division) is not int or word != "sizes":
+        return division if type(division) is int else None
+    at = 0 if axis is None else axis
+    if shape is None or type(at) is not int or not -len(shape) <= at < len(shape) or division < 1:
+        return None
+    length = shape[at]
+    return None if length is None else max(-(-length // division), 1)
 
 
 def has_multiple_results(operation: Operation) -> bool:

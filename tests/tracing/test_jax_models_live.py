@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from typelattice.tracing.models.departures import Departures
 from typelattice.tracing.run_data.model_run import ModelQuestions
 from typelattice.tracing.run_data.policy import read_policy
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.usefixtures("without_64_bits")]
 jax = pytest.importorskip("jax")
 
 START = """
@@ -61,6 +62,15 @@ FAULTY = [
      "g.defvjp(lambda x: (g(x), x), lambda r, t: (t.astype(r.dtype),))\n"
      "jax.jit(lambda x: g(x) + 1)(x)", "", ""),
 ]  # fmt: skip
+
+
+@pytest.fixture
+def without_64_bits() -> Iterator[None]:
+    """Let a program run as JAX begins, whatever tests before it have set."""
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", False)
+    yield
+    jax.config.update("jax_enable_x64", before)
 
 
 def departures_of(text: str, tmp_path: Path) -> tuple[Departures, list[str]]:

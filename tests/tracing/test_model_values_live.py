@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from typelattice.tracing.entry_points.script import run_script
-from typelattice.tracing.run_data.run import Run
 
 pytestmark = pytest.mark.live
 pytest.importorskip("torch")
@@ -74,10 +76,17 @@ CLEAN = [
 ]
 
 
-def run_text(text: str, tmp_path: Path) -> Run:
+def read_values(script: Path) -> SimpleNamespace:
+    run = run_script(str(script), (), (), values=True).run
+    return SimpleNamespace(value_losses=run.value_losses, value_scope=run.value_scope)
+
+
+def run_text(text: str, tmp_path: Path) -> SimpleNamespace:
+    """Run a program in a process of its own: optimizers end one that has imported TensorFlow before."""
     script = tmp_path / "program.py"
     script.write_text(f"{START}{text}\n")
-    return run_script(str(script), (), (), values=True).run
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        return process.submit(read_values, script).result()
 
 
 @pytest.mark.parametrize("text, rule, words, module", LOSSES)

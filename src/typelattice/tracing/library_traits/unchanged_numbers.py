@@ -94,7 +94,7 @@ def find_rounded_constants(np: Any, call: CheckedCall, operands: Sequence[Any]) 
         if type(x) not in (int, float) or abs(x) >= MAX_CONSTANT:
             continue
         became = float(round_to_dtype(np, float(x), call.dtype))
-        if became == x or (type(x) is float and became not in (0, 1, -1) and isfinite(became)):
+        if became == x or x != x or (type(x) is float and became not in (0, 1, -1) and isfinite(became)):
             continue
         what = f"in the code is another one in {call.dtype}: {x:.9g} is {became:.9g}"
         yield ROUNDED_CONSTANT, partial(ValueLoss, ROUNDED_CONSTANT, 1, 1, what)

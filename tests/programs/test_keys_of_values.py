@@ -102,3 +102,41 @@ def test_each_key_of_values_costs_the_same() -> None:
     text = BEGINNING + "    d = {}\n    for v in x.tolist(): d[v] = d.get(v, 0) + 1\n    return x * d[1.0]\n"
     steps = tl.program(text, x="float32[400]").steps
     assert max(len(step.inputs) for step in steps) <= 9
+
+
+COVERED = [  # whatever is read of them has the dtypes of each run
+    "b = [[], []]\nb[int(x[0])].append(1j)\nreturn np.array(b[1])",
+    "b = [[], []]\nb[int(x[0])].extend([1j])\nreturn np.array(b[1])",
+    "b = [[], []]\nb[int(x[0])].sort()\nb[int(x[0])].append(1j)\nreturn np.array(b[0])",
+    "d = defaultdict(list)\nd[int(x[0])]\nd[int(x[1]) + 3].append(1j)\nreturn np.array(d[int(x[0])])",
+    "d = {int(v): v for v in x if v > 0}\nreturn np.array([*{**d}.values()])",
+    "d = {int(v): v for v in x if v > 0}\nreturn np.array([*dict(d).values()])",
+    "d = {int(v): v for v in x if v > 0}\nreturn np.array([*(d | {}).values()])",
+    "s = {int(v) for v in x if v > 0}\nreturn np.array(sorted(s | set()))",
+    "s = set()\ns.update(int(v) for v in x if v > 0)\nreturn np.array(sorted(s))",
+    "d = {'a': [x], 'b': [x]}\nd['a' if x[0] > 0 else 'b'].append(x * 1j)\nreturn d['a'][-1]",
+    "d = {'a': {}, 'b': {'k': 1}}\nd['a' if x[0] > 0 else 'b']['k'] = 1j\n"
+    "return np.array([*d['b'].values()])",
+    "b = {0: {'k': 1}, 1: {'k': 1}}\nb[int(x[0]) % 2].pop('k')\nreturn x * (1j if 'k' in b[0] else 1)",
+    "b = {0: {'k': 1}, 1: {}}\nreturn x * b[int(x[0]) % 2].setdefault('k', 1j)",
+    "class P: pass\nd = {}\nd[int(x[0])] = P()\nd[int(x[0])].w = x\nd[int(x[0]) + 5] = P()\n"
+    "d[int(x[0]) + 5].w = x * 1j\nreturn d[int(x[0])].w",
+    "d = defaultdict(int)\nd[int(x[0])] += 1\nd[float(x[0]) + 0.5] += 1\nreturn np.array([*d])",
+    "d = {(int(x[0]), 0): 1}\nd[(int(x[0]), 'a')] = 1j\nreturn x * d[(int(x[0]), 'a')]",
+    "import heapq\nh = [3, 1, 2]\nheapq.heapify(h)\nreturn x * (1j if h[0] == 3 else 1)",
+    "import heapq\nh = []\nfor v in (3, 1, 2): heapq.heappush(h, v)\nreturn x * (1j if h[0] == 3 else 1)",
+    "import heapq\nh = [(float(v), 1) for v in x] + [(-1.0, 1j)]\nheapq.heapify(h)\nreturn x * h[0][1]",
+    "import bisect, cmath\nl = [2, 3]\nbisect.insort(l, int(x[0]))\nreturn x * (1j if l[0] == 2 else 1)",
+]
+
+
+@pytest.mark.parametrize("lines", COVERED)
+def test_what_is_read_has_the_dtypes_of_each_run(lines: str) -> None:
+    text = BEGINNING + "".join(f"    {line}\n" for line in lines.split("\n"))
+    found = {*_list_dtypes(text, lines)}
+    try:
+        result = str(tl.program(text, x="float32[4]").under("numpy").result)
+    except tl.ProgramError as error:
+        assert "arrays decide" in str(error) or "the values of an array" in str(error)
+        return
+    assert found <= {*result.split(" or ")}

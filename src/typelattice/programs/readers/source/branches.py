@@ -53,13 +53,15 @@ NOW: Sides = ({}, {})
 class UnknownLength:
     """A container of which nobody knows how many items it has, and why. Its items are samples.
 
-    `is_several`: it stands for several containers, so that a change of it is one of any of them.
+    `is_several`: it stands for several containers, so that a change of it is one of any of them. `is_fresh`:
+    of those only the one that was just made may be empty.
     """
 
     container: Any
     error: ProgramError
     may_be_empty: bool
     is_several: bool = False
+    is_fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,14 +283,14 @@ class Branches:
         return UnknownLength(changed, error, may_be_empty)
 
     def mark_unknown_length(
-        self, changed: Any, excerpt: Excerpt, why: str, may_be_empty: bool = False, is_several: bool = False
+        self, changed: Any, excerpt: Excerpt, why: str, may_be_empty: bool = False
     ) -> None:
         """Record that nobody knows how many items a list, a dictionary or a set has."""
         before = self.find_unknown_length(changed)
-        if before is not None:
-            may_be_empty, is_several = may_be_empty or before.may_be_empty, is_several or before.is_several
         now = self._unknown_length(changed, excerpt, why, may_be_empty)
-        self.unknown_lengths[id(changed)] = replace(now, is_several=is_several)
+        if before is not None:
+            now = replace(before, may_be_empty=may_be_empty or before.may_be_empty, error=now.error)
+        self.unknown_lengths[id(changed)] = now
 
     def stands_for_several(self, container: Any) -> bool:
         """Return True for a container that stands for several, of which the values of arrays choose one."""
@@ -302,9 +304,45 @@ class Branches:
 
     def keep_unknown_length(self, made: Any, source: Any) -> None:
         """Record of a container that its length is as unknown as that of another, whose items it has."""
-        unknown = self.find_unknown_length(source)
-        if unknown is not None:
-            self.unknown_lengths[id(made)] = replace(unknown, container=made)
+        self.set_unknown_length(made, self.join_lengths([source]))
+
+    def may_be_empty(self, container: Any) -> bool:
+        """Return True if a container has no items, or may have none."""
+        unknown = self.find_unknown_length(container)
+        return not container if unknown is None else unknown.may_be_empty
+
+    def join_lengths(self, containers: Sequence[Any]) -> UnknownLength | None:
+        """Return the unknown length of all items of containers together, or None if it is known."""
+        lengths = (self.find_unknown_length(each) for each in containers)
+        unknown = next((each for each in lengths if each is not None), None)
+        if unknown is None:
+            return None
+        may_be_empty = all(map(self.may_be_empty, containers))
+        return UnknownLength(unknown.container, unknown.error, may_be_empty)
+
+    def set_unknown_length(self, container: Any, unknown: UnknownLength | None) -> None:
+        """Give a container an unknown length, if it is one. What stands for several still does."""
+        before = self.find_unknown_length(container)
+        if unknown is None:
+            return
+        if before is not None and before.is_several:
+            may_be_empty = before.may_be_empty or unknown.may_be_empty
+            unknown = replace(before, may_be_empty=may_be_empty)
+        self.unknown_lengths[id(container)] = replace(unknown, container=container)
+
+    def note_filled(self, container: Any) -> None:
+        """Record that a container has just got an item. Of several, it may be any of them."""
+        unknown = self.find_unknown_length(container)
+        if unknown is not None and unknown.may_be_empty and (unknown.is_fresh or not unknown.is_several):
+            filled = replace(unknown, may_be_empty=False, is_fresh=False)
+            self.unknown_lengths[id(container)] = filled
+
+    def mark_as_several(self, container: Any, excerpt: Excerpt, why: str, others_may_be_empty: bool) -> None:
+        """Record that a container stands for several, of which one is about to change."""
+        is_empty = self.may_be_empty(container)
+        unknown = self._unknown_length(container, excerpt, why, is_empty or others_may_be_empty)
+        is_fresh = is_empty and not others_may_be_empty
+        self.unknown_lengths[id(container)] = replace(unknown, is_several=True, is_fresh=is_fresh)
 
     def merge_items(self, excerpt: Excerpt, why: str, items: Sequence[Any]) -> Any:
         """Return a value that is one of several."""
@@ -326,26 +364,11 @@ class Branches:
                 items = (self.merge_values(excerpt, why, x, y, sides) for x, y in zip(a, b, strict=True))
                 return NamedTupleValue.make(a.of, items) if isinstance(a, NamedTupleValue) else tuple(items)
             case list(), list():
-                first, second = self._content_after(a, sides[0]), self._content_after(b, sides[1])
-                merged = self._merge_contents(excerpt, why, a, first, second, sides)
-                made: Any = a.copy() if type(a) is type(b) else []
-                made[:] = merged.items
-                if merged.unknown_length is not None:
-                    self.unknown_lengths[id(made)] = replace(merged.unknown_length, container=made)
-                return self._relate(made, a, b)
+                return self._merge_held(excerpt, why, a, b, sides)
             case dict(), dict() if type(a) is type(b):
-                first, second = self._content_after(a, sides[0]), self._content_after(b, sides[1])
-                merged = self._merge_contents(excerpt, why, a, first, second, sides)
-                made = a.copy()
-                made.clear()
-                made.update(merged.items)
-                if merged.unknown_length is not None:
-                    self.unknown_lengths[id(made)] = replace(merged.unknown_length, container=made)
-                return self._relate(made, a, b)
+                return self._merge_held(excerpt, why, a, b, sides)
             case InstanceValue(), InstanceValue() if a.of is b.of:
-                first, second = self._content_after(a, sides[0]), self._content_after(b, sides[1])
-                merged = self._merge_contents(excerpt, why, a, first, second, sides)
-                return self._relate(InstanceValue(a.of, merged.items), a, b)
+                return self._merge_held(excerpt, why, a, b, sides)
             case (UnknownValue(one_of=()), _) | (_, UnknownValue(one_of=())):
                 return a if isinstance(a, UnknownValue) and not a.one_of else b
             case (UnknownValue(), _) | (_, UnknownValue()):
@@ -358,6 +381,19 @@ class Branches:
             return self.builder.add_either(excerpt, (a, b), why)
         error = excerpt.error(f"what it is, {why}; give it a value of one sort in either case")
         return UnknownValue(error, one_of=(a, b))
+
+    def _merge_held(self, excerpt: Excerpt, why: str, a: Any, b: Any, sides: Sides) -> Any:
+        """Return a container or an object that is one of two. A change of it may be one of either."""
+        first, second = self._content_after(a, sides[0]), self._content_after(b, sides[1])
+        merged = self._merge_contents(excerpt, why, a, first, second, sides)
+        if isinstance(a, InstanceValue):
+            return self._relate(InstanceValue(a.of, merged.items, a.lost or b.lost), a, b)
+        made: Any = a.copy() if type(a) is type(b) else []
+        made.clear()
+        (made.extend if isinstance(made, list) else made.update)(merged.items)
+        if merged.unknown_length is not None:
+            self.unknown_lengths[id(made)] = replace(merged.unknown_length, container=made)
+        return self._relate(made, a, b)
 
     def _merge_choices(self, excerpt: Excerpt, why: str, choices: Sequence[Any], sides: Sides) -> Any:
         """Return a value that is one of several, some of which may be of the same sort."""

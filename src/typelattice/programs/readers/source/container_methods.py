@@ -14,7 +14,7 @@ from typelattice.programs.readers.source.dictionaries import (
     add_to_set,
     is_decided_by_values,
     join_choices,
-    list_values,
+    list_choices,
     look_up,
     make_dictionary,
     make_set,
@@ -27,7 +27,6 @@ from typelattice.programs.readers.source.dictionaries import (
 from typelattice.programs.readers.source.elements import add_sample
 from typelattice.programs.readers.source.operators import apply_operator
 from typelattice.programs.readers.source.python_values import (
-    ANY_KEY,
     MISSING,
     VALUE_ERRORS,
     ContainerMethod,
@@ -216,11 +215,12 @@ def _change_uncertain_list(
     assert unknown is not None
     match name:
         case "append" | "appendleft" if len(args) == 1:
-            reader.branches.unknown_lengths[id(items)] = replace(unknown, may_be_empty=False)
             add_sample(reader, node, items, args[0])
+            reader.branches.note_filled(items)
             return None
         case "insert" if len(args) == 2:
             add_sample(reader, node, items, args[1])
+            reader.branches.note_filled(items)
             return None
         case "extend" if len(args) == 1:
             yield reader.extend_list(node, items, args[0])
@@ -324,20 +324,22 @@ def _call_keyed_method(
     """Read `get`, `pop` or `setdefault` of a dictionary."""
     key = read_key(reader, node, args[0])
     default = args[1] if len(args) > 1 else None
-    if is_decided_by_values(reader, items, key):
-        choices = list_values(items, key)
-        if name == "pop":
-            remove_key(reader, node, items, key)
+    is_uncertain = reader.branches.find_unknown_length(items) is not None and key in items
+    if is_uncertain or is_decided_by_values(items, key):
+        choices = list_choices(items, key)
+        values = [value for _, value in choices]
         if name != "pop" or len(args) > 1:
-            choices.append(default)
-        value = reader.any_item(node, choices)
+            values.append(default)
+        value = reader.any_item(node, values)
+        if name == "pop" and is_uncertain and not reader.branches.stands_for_several(items):
+            del items[key]
+        if name == "pop":
+            remove_key(reader, node, items)
         if name == "setdefault":
             set_item(reader, node, items, key, value)
             if isinstance(value, (list, dict, set)):
-                join_choices(reader, node, items, key, value)
+                join_choices(reader, node, items, choices, value)
         return value
-    if reader.branches.find_unknown_length(items) is not None and key in items and name == "get":
-        return reader.any_item(node, [items[key], default])
     if key not in items and name == "pop" and len(args) == 1:
         return look_up(reader, node, items, key)
     found: ReadValue = getattr(items, name)(key, *args[1:])
@@ -443,10 +445,10 @@ def _call_method_of_uncertain_set(
             merge_sets(reader, node, items, *given)
             return None
         case "discard" | "remove" | "difference_update" | "intersection_update":
-            remove_key(reader, node, items, given[0])
+            remove_key(reader, node, items)
             return None
         case "pop" if items:
-            remove_key(reader, node, items, ANY_KEY)
+            remove_key(reader, node, items)
             return reader.any_item(node, reader.list_keys(items))
         case "clear":
             if not reader.branches.stands_for_several(items):
@@ -457,7 +459,7 @@ def _call_method_of_uncertain_set(
             made: set[Any] = set()
             merge_sets(reader, node, made, items, *given)
             if name in ("intersection", "difference", "symmetric_difference"):
-                remove_key(reader, node, made, ANY_KEY)
+                remove_key(reader, node, made)
             return made
         case "issubset" | "issuperset" | "isdisjoint":
             return reader.add_unknown_bool(node, [])

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
-from typing import Any
+from itertools import chain
+from typing import Any, TypeAlias
 
 from typelattice.programs.calls.asked_calls import AskedCall
 from typelattice.programs.calls.call_tables import NameSort, name_meaning
@@ -26,6 +26,8 @@ from typelattice.programs.readers.source.python_values import (
 )
 from typelattice.programs.readers.source.readings import Reading
 from typelattice.programs.readers.source.syntax_reader import SourceReader
+
+Choices: TypeAlias = "list[tuple[Any, Any]]"  # places of a list or a dictionary, each with what is there
 
 
 def refuse_own_equality(reader: SourceReader, node: ast.AST, value: Any) -> None:
@@ -92,8 +94,10 @@ def may_be_equal(key: Any, other: Any) -> bool:
     a, b = (x.value if isinstance(x, KeyOfValues) else x for x in (key, other))
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(may_be_equal(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, (Ref, UnknownValue)) or isinstance(b, (Ref, UnknownValue)):
-        numbers = (Ref, UnknownValue, bool, int, float, complex)
+    if isinstance(a, UnknownValue) or isinstance(b, UnknownValue):
+        return True
+    if isinstance(a, Ref) or isinstance(b, Ref):
+        numbers = (Ref, bool, int, float, complex)
         return isinstance(a, numbers) and isinstance(b, numbers)
     return bool(a == b)
 
@@ -123,52 +127,54 @@ def set_item(
     is_decided = isinstance(key, KeyOfValues)
     if not is_decided and not (branches.stands_for_several(dictionary) and key in dictionary):
         dictionary[key] = value
+        branches.note_filled(dictionary)
         return
     for other in [x for x in dictionary if x == key or (is_decided and may_be_equal(key, x))]:
         dictionary[other] = branches.merge_values(excerpt, why, dictionary[other], value)
     if is_decided:
-        joined = _put_key(reader, node, dictionary, key)
-        dictionary[joined] = dictionary.pop(key, value)
-        branches.mark_unknown_length(dictionary, excerpt, why)
+        _put_value(reader, node, dictionary, key, dictionary.get(key, value))
+    branches.note_filled(dictionary)
+
+
+def _put_value(
+    reader: SourceReader, node: ast.AST, dictionary: dict[Any, Any], key: KeyOfValues, value: ReadValue
+) -> None:
+    """Put a value in the place of all keys that the values of arrays decide."""
+    joined = _put_key(reader, node, dictionary, key)
+    dictionary.pop(key, None)
+    dictionary[joined] = value
+    why = _explain_choice(reader, node)
+    reader.branches.mark_unknown_length(dictionary, reader.excerpt_of(node), why)
 
 
 def add_items(reader: SourceReader, node: ast.AST, dictionary: dict[Any, Any], other: Any) -> None:
     """Set the items of another dictionary. Its length is as uncertain as that of either."""
-    unknown = reader.branches.find_unknown_length(other)
+    unknown = reader.branches.join_lengths([dictionary, other])
     for key, value in [*other.items()]:
         set_item(reader, node, dictionary, key, value)
-    if unknown is not None and reader.branches.find_unknown_length(dictionary) is None:
-        reader.branches.unknown_lengths[id(dictionary)] = replace(
-            unknown,
-            container=dictionary,
-            is_several=False,
-            may_be_empty=unknown.may_be_empty and not dictionary,
-        )
+    reader.branches.set_unknown_length(dictionary, unknown)
 
 
 def add_to_set(reader: SourceReader, node: ast.AST, items: set[Any], key: Any) -> None:
     """Add an item to a set. If the values of arrays decide the item, nobody knows if the set had it."""
     reader.branches.will_change(items)
-    if not isinstance(key, KeyOfValues):
-        items.add(key)
-        return
-    joined = _put_key(reader, node, items, key)
-    items.discard(joined)
-    items.add(joined)
-    reader.branches.mark_unknown_length(items, reader.excerpt_of(node), _explain_choice(reader, node))
+    if isinstance(key, KeyOfValues):
+        key = _put_key(reader, node, items, key)
+        items.discard(key)
+        reader.branches.mark_unknown_length(items, reader.excerpt_of(node), _explain_choice(reader, node))
+    items.add(key)
+    reader.branches.note_filled(items)
 
 
 def merge_sets(reader: SourceReader, node: ast.AST, into: set[Any], *others: set[Any]) -> None:
     """Add the items of sets to one. It is as uncertain how many items the result has as of each of them."""
-    for other in others:
-        for each in [*other]:
-            add_to_set(reader, node, into, each)
-        if reader.branches.find_unknown_length(other) is not None:
-            why = "as the values of arrays decide"
-            reader.branches.mark_unknown_length(into, reader.excerpt_of(node), why, may_be_empty=not into)
+    unknown = reader.branches.join_lengths([into, *others])
+    for each in chain(*others):
+        add_to_set(reader, node, into, each)
+    reader.branches.set_unknown_length(into, unknown)
 
 
-def remove_key(reader: SourceReader, node: ast.AST, items: dict[Any, Any] | set[Any], key: Any) -> None:
+def remove_key(reader: SourceReader, node: ast.AST, items: dict[Any, Any] | set[Any]) -> None:
     """Remove a key whose dictionary or set may lack it, as the values of arrays decide. Samples stay."""
     reader.leave_out_error(node, KeyError)
     reader.branches.will_change(items)
@@ -181,25 +187,25 @@ def make_dictionary(
 ) -> dict[Any, Any]:
     """Return the dictionary of keys with values. It is as uncertain how many it has as of their source."""
     made: dict[Any, Any] = {}
-    reader.branches.keep_unknown_length(made, source)
     for key, value in pairs:
         set_item(reader, node, made, key, value)
+    reader.branches.keep_unknown_length(made, source)
     return made
 
 
 def make_set(reader: SourceReader, node: ast.AST, items: Iterable[ReadValue], source: Any = None) -> set[Any]:
     """Return the set of items. It is as uncertain how many there are as of its source."""
     made: set[Any] = set()
-    reader.branches.keep_unknown_length(made, source)
     for each in items:
         add_to_set(reader, node, made, read_key(reader, node, each))
+    reader.branches.keep_unknown_length(made, source)
     return made
 
 
 # -- look-up
 
 
-def is_decided_by_values(reader: SourceReader, dictionary: Mapping[Any, Any], key: Any) -> bool:
+def is_decided_by_values(dictionary: Mapping[Any, Any], key: Any) -> bool:
     """Return True if the values of arrays decide which item of a dictionary a key has, or if it has one."""
     if isinstance(key, KeyOfValues):
         return True
@@ -216,7 +222,7 @@ def take_value_of_key(
     reader: SourceReader, node: ast.AST, dictionary: dict[Any, Any], key: Any, scope: Scope
 ) -> Reading:
     """Read the value of a key. A defaultdict makes it if it is absent, and a Counter counts 0."""
-    is_decided = is_decided_by_values(reader, dictionary, key)
+    is_decided = is_decided_by_values(dictionary, key)
     found = list_values(dictionary, key) if is_decided else []
     if isinstance(dictionary, DefaultDictValue) and (is_decided or key not in dictionary):
         if not is_decided:
@@ -226,14 +232,17 @@ def take_value_of_key(
         made = yield reader.call(node, dictionary.factory, [], {}, scope)
         made = reader.any_item(node, [*found, made])
         reader.branches.will_change(dictionary)
-        dictionary[key] = made
-        if is_decided:
-            why = _explain_choice(reader, node)
-            reader.branches.mark_unknown_length(dictionary, reader.excerpt_of(node), why)
+        if isinstance(key, KeyOfValues):
+            _put_value(reader, node, dictionary, key, made)
+        else:
+            dictionary[key] = made
+        reader.branches.note_filled(dictionary)
         return made
     if not is_decided:
         return look_up(reader, node, dictionary, key)
     reader.leave_out_error(node, KeyError)
+    if len(found) == 1 and isinstance(found[0], InstanceValue):  # it stands for one of several objects
+        found.append(InstanceValue(found[0].of, {**found[0].attributes}, found[0].lost))
     return reader.any_item(node, found)
 
 
@@ -265,19 +274,27 @@ def look_up(reader: SourceReader, node: ast.AST, dictionary: Mapping[Any, Any], 
 
 
 def join_choices(
-    reader: SourceReader, node: ast.AST, container: list[Any] | dict[Any, Any], key: Any, chosen: Any
+    reader: SourceReader, node: ast.AST, container: list[Any] | dict[Any, Any], others: Choices, chosen: Any
 ) -> None:
-    """Let the containers of which `container[key]` is one be `chosen`, which is about to change.
+    """Let the containers of which the values of arrays choose one be `chosen`, which is about to change.
 
-    From then on each may have what any of them has, so that nobody knows how many items it has.
+    `others` were at their places before. From then on each may have what any of them has, so that nobody
+    knows how many items it has.
     """
     branches, excerpt, why = reader.branches, reader.excerpt_of(node), _explain_choice(reader, node)
+    alike = [(place, other) for place, other in others if type(other) is type(chosen)]
+    others_may_be_empty = any(branches.may_be_empty(other) for _, other in alike)
     branches.will_change(container)
-    places: Iterable[Any] = range(len(container))
-    if isinstance(container, dict):
-        places = [x for x in container if may_be_equal(key, x)]
-    for place in places:
-        if type(container[place]) is type(chosen):
-            container[place] = chosen
-    branches.will_change(chosen)
-    branches.mark_unknown_length(chosen, excerpt, why, is_several=True)
+    branches.will_change(chosen)  # and the others, which nobody knows from here on
+    branches.mark_as_several(chosen, excerpt, why, others_may_be_empty)
+    for place, _ in alike:
+        container[place] = chosen
+
+
+def list_choices(container: list[Any] | dict[Any, Any], key: Any) -> Choices:
+    """List the places of which the values of arrays choose one, each with what is there."""
+    if isinstance(container, list):
+        return [*enumerate(container)]
+    if isinstance(key, UnknownValue):
+        return [(x, value) for x, value in container.items() if x in key.one_of]
+    return [(x, value) for x, value in container.items() if may_be_equal(key, x)]

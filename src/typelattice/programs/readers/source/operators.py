@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from typelattice.programs.calls.steps import ProgramError, Ref
@@ -15,7 +14,6 @@ from typelattice.programs.readers.source.dictionaries import (
     remove_key,
 )
 from typelattice.programs.readers.source.python_values import (
-    ANY_KEY,
     MISSING,
     DottedName,
     InstanceValue,
@@ -149,7 +147,7 @@ def merge_uncertain(
     else:
         merge_sets(reader, node, made, a, b)
         if syntax is not ast.BitOr:
-            remove_key(reader, node, made, ANY_KEY)
+            remove_key(reader, node, made)
     return made
 
 
@@ -158,11 +156,7 @@ def join_samples(
 ) -> Any:
     """Return the list of the items of several, some of which are of unknown length, in their order."""
     found = to([each for part in parts for each in part])
-    unknown = [x for x in map(reader.branches.find_unknown_length, parts) if x is not None]
-    if unknown:
-        may_be_empty = sum(map(bool, parts)) == len(unknown) and all(x.may_be_empty for x in unknown)
-        known = replace(unknown[0], container=found, may_be_empty=may_be_empty, is_several=False)
-        reader.branches.unknown_lengths[id(found)] = known
+    reader.branches.set_unknown_length(found, reader.branches.join_lengths(parts))
     return found
 
 

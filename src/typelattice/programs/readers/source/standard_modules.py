@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import bisect
 import cmath
+import heapq
 import json
 import statistics
 from collections.abc import Callable
@@ -33,31 +34,33 @@ def make_number(reader: SourceReader, node: ast.AST, name: str, kind: Kind) -> R
     return reader.builder.add_opaque(reader.excerpt_of(node), name, scalar_operand(kind), (), ())
 
 
-def is_known(reader: SourceReader, value: Any) -> bool:
-    """Return True if neither arrays nor unknown values are in a value."""
-    return not reader.has_array(value) and not reader.is_uncertain(value)
-
-
 # -- heaps and sorted lists
 
 
-def take_least(reader: SourceReader, node: ast.AST, heap: list[Any]) -> Reading:
+def take_least(reader: SourceReader, node: ast.AST, heap: list[Any]) -> ReadValue:
     """Remove and return the least item of a heap. If arrays decide which it is, any of them may be left."""
     reader.check_items(heap)
     if not heap:
         raise reader.raised(node, IndexError("index out of range"))
-    reader.branches.will_change(heap)
-    if is_known(reader, heap):
-        heap[:] = yield sort_items(reader, node, heap, None, False, Scope())
-        return heap.pop(0)
-    least = reader.any_item(node, heap)
-    heap[:] = [least] * (len(heap) - 1)
+    _order(reader, node, heap)
+    least: ReadValue = heapq.heappop(heap) if is_plain_text(reader, heap) else heap.pop()
     return least
+
+
+def _order(reader: SourceReader, node: ast.AST, heap: list[Any]) -> None:
+    """Put a heap in order. If arrays or objects decide the order, each of its items may be any of them."""
+    reader.branches.will_change(heap)
+    if is_plain_text(reader, heap):
+        compute_plainly(reader, node, heapq.heapify, heap)
+    elif heap:
+        items = [*{id(x): x for x in heap}.values()]
+        heap[:] = [reader.any_item(node, items)] * len(heap)
 
 
 @define("heapq.heapify")
 def _heapify(reader: SourceReader, node: ast.AST, heap: list[Any]) -> Any:
-    return None
+    reader.check_items(heap)
+    _order(reader, node, heap)
 
 
 @define("heapq.heappush")
@@ -66,23 +69,24 @@ def _heappush(reader: SourceReader, node: ast.AST, heap: list[Any], item: Any) -
     reader.check_length(node, len(heap) + 1)
     reader.branches.will_change(heap)
     heap.append(item)
+    _order(reader, node, heap)
 
 
 @define("heapq.heappop")
-def _heappop(reader: SourceReader, node: ast.AST, heap: list[Any]) -> Reading:
-    return (yield take_least(reader, node, heap))
+def _heappop(reader: SourceReader, node: ast.AST, heap: list[Any]) -> Any:
+    return take_least(reader, node, heap)
 
 
 @define("heapq.heappushpop")
-def _heappushpop(reader: SourceReader, node: ast.AST, heap: list[Any], item: Any) -> Reading:
+def _heappushpop(reader: SourceReader, node: ast.AST, heap: list[Any], item: Any) -> Any:
     _heappush(reader, node, heap, item)
-    return (yield take_least(reader, node, heap))
+    return take_least(reader, node, heap)
 
 
 @define("heapq.heapreplace")
-def _heapreplace(reader: SourceReader, node: ast.AST, heap: list[Any], item: Any) -> Reading:
-    least = yield take_least(reader, node, heap)
-    heap.append(item)
+def _heapreplace(reader: SourceReader, node: ast.AST, heap: list[Any], item: Any) -> Any:
+    least = take_least(reader, node, heap)
+    _heappush(reader, node, heap, item)
     return least
 
 
@@ -109,11 +113,11 @@ def _define_search(name: str, function: Callable[..., Any]) -> None:
         is_changing = name.startswith("insort")
         if not isinstance(items, list) and (is_changing or not isinstance(items, tuple)):
             raise reader.error(node, "it searches in no list; give a list, or write searchsorted")
-        given = (items, item, lo, hi)
+        given = ([*items], item, lo, hi)
         if is_changing:
             reader.check_items(items)
             reader.branches.will_change(items)
-        if all(is_known(reader, x) for x in given):
+        if all(is_plain_text(reader, reader.known(x)) for x in given):
             bounds = (reader.known(lo), *(() if hi is None else (reader.known(hi),)))
             return compute_plainly(reader, node, function, items, reader.known(item), *bounds)
         if not isinstance(items, list) or not is_changing:
@@ -192,6 +196,8 @@ def _define_complex_function(name: str, function: Callable[..., Any]) -> None:
         known = [reader.known(x) for x in args]
         if all(isinstance(x, (int, float, complex)) for x in known):
             return compute_plainly(reader, node, function, *known)
+        if any(isinstance(x, Ref) and not reader.builder.is_scalar(x) and reader.shape_of(x) for x in known):
+            raise reader.error(node, f"{name} of an array; write the function of its library")
         kind = {"phase": Kind.FLOAT, "isnan": Kind.BOOL, "isinf": Kind.BOOL, "isfinite": Kind.BOOL}
         return make_number(reader, node, name, kind.get(name, Kind.COMPLEX))
 

@@ -338,14 +338,12 @@ def read_delete(reader: SourceReader, line: ast.Delete, scope: Scope) -> Reading
                 key = yield reader.read_expression(target.slice, scope)
                 if not isinstance(container, (list, dict)):
                     raise reader.error(target, "elements of an array that are deleted; take the others")
-                if isinstance(container, dict):
-                    at = read_key(reader, target, key)
-                    if is_decided_by_values(reader, container, at):
-                        remove_key(reader, target, container, at)
-                        continue
+                at = read_key(reader, target, key)
+                if isinstance(container, dict) and is_decided_by_values(container, at):
+                    remove_key(reader, target, container)
+                    continue
                 reader.check_items(container)
                 reader.branches.will_change(container)
-                at = read_key(reader, target, key)
                 try:
                     del container[slice(at.start, at.stop, at.step) if hasattr(at, "start") else at]
                 except (IndexError, KeyError, TypeError) as e:

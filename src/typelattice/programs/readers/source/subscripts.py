@@ -15,6 +15,7 @@ from typelattice.programs.calls.steps import Call, NamedDType, Ref, Slice
 from typelattice.programs.readers.source.dictionaries import (
     is_decided_by_values,
     join_choices,
+    list_choices,
     look_up_choices,
     read_key,
     take_value_of_key,
@@ -162,15 +163,15 @@ def read_changing_container(
         return (yield reader.read_expression(node, scope))
     container = yield read_changing_container(reader, node.value, scope)
     key = yield reader.read_expression(node.slice, scope)
-    at, is_chosen = reader.known(key), False
-    if isinstance(container, dict):
+    at, choices = reader.known(key), None
+    if isinstance(container, dict) and not isinstance(at, UnknownValue):
         at = read_key(reader, node.slice, key)
-        is_chosen = is_decided_by_values(reader, container, at)
-    elif isinstance(container, list):
-        is_chosen = isinstance(at, Ref)
+        choices = list_choices(container, at) if is_decided_by_values(container, at) else None
+    elif isinstance(container, (list, dict)) and isinstance(at, (Ref, UnknownValue)):
+        choices = list_choices(container, at)
     found = yield take_elements(reader, node, container, key, scope)
-    if is_chosen and isinstance(found, (list, dict, set)):
-        join_choices(reader, node, container, at, found)
+    if choices is not None and isinstance(found, (list, dict, set)):
+        join_choices(reader, node, container, choices, found)
     return found
 
 

@@ -9,7 +9,7 @@ import ast
 import builtins
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -867,14 +867,9 @@ class SourceReader:
         more = yield self.read_samples(node, value)
         self.check_length(node, len(items) + len(more))
         self.branches.will_change(items)
-        before, after = (self.branches.find_unknown_length(x) for x in (items, more))
-        unknown = before or after
-        if unknown is not None:
-            pairs = (items, before), (more, after)
-            may_be_empty = all(not x if length is None else length.may_be_empty for x, length in pairs)
-            known = replace(unknown, container=items, may_be_empty=may_be_empty)
-            self.branches.unknown_lengths[id(items)] = known
+        unknown = self.branches.join_lengths([items, more])
         items.extend(more)
+        self.branches.set_unknown_length(items, unknown)
 
     def refuse_unknown_length(self, node: ast.AST, iterator: IteratorValue) -> None:
         """Raise ProgramError for items of which nobody knows how many there are."""

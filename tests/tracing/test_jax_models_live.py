@@ -54,6 +54,8 @@ FAULTY = [
      "mlp", "s is float32"),
     ("def f(x):\n    h = x.astype(jnp.float32)\n    with jax.named_scope('out'):\n"
      "        return h + x  # departs\njax.jit(f)(x)", "out", "asks for float32"),
+    ("def f(x):\n    return x * jnp.float32(2)  # departs\njax.jit(f)(x)", "", "a constant is float32"),
+    ("n = jnp.float32(2)\ndef f(x):\n    return jnp.sin(x / n)  # departs\njax.jit(f)(x)", "", "float32"),
     ("def body(c, _):\n    with jax.named_scope('cell'):\n        y = c * wide  # departs\n"
      "    return c, y\njax.jit(lambda x: jax.lax.scan(body, x, None, length=3))(x)", "cell", ""),
     ("def f(x, flag):\n    return jax.lax.cond(flag, lambda x: x * wide,"

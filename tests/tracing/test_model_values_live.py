@@ -77,8 +77,11 @@ CLEAN = [
 
 
 def read_values(script: Path) -> SimpleNamespace:
-    run = run_script(str(script), (), (), values=True).run
-    return SimpleNamespace(value_losses=run.value_losses, value_scope=run.value_scope)
+    ended = run_script(str(script), (), (), values=True)
+    run = ended.run
+    return SimpleNamespace(
+        value_losses=run.value_losses, value_scope=run.value_scope, status=ended.status or 0
+    )
 
 
 def run_text(text: str, tmp_path: Path) -> SimpleNamespace:
@@ -120,3 +123,17 @@ def test_a_nan_names_the_infinite_number_that_it_comes_from(tmp_path: Path) -> N
     (loss,) = [each for each in run.value_losses or () if "origin" in each.loss.description
                or "the first came from" in each.loss.description]  # fmt: skip
     assert "torch.log(torch.zeros(3))" in loss.loss.description
+
+
+def test_operations_that_draw_numbers_are_not_repeated(tmp_path: Path) -> None:
+    lines = (
+        "drawn = []",
+        "for size in (1.0, 40000.0):  # one overflows, and one does not",
+        "    torch.manual_seed(0)",
+        "    torch.native_dropout(torch.full((64,), size, dtype=torch.float16), 0.5, True)",
+        "    drawn.append(torch.rand(3).tolist())",
+        "assert drawn[0] == drawn[1]",
+    )
+    run = run_text("\n".join(lines), tmp_path)
+    assert run.status == 0
+    assert any("native_dropout, which draws numbers" in each.subject for each in run.value_scope.unchecked)

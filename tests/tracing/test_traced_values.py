@@ -49,6 +49,8 @@ LOSSES = {
     "a = np.zeros(2, np.float16); a[0] = 1e6": "1 of 1 number became infinite in float16",
 }
 HARMLESS = [
+    "for _ in range(9): a = np.full(4, np.nan, np.float16); del a; a = np.empty(4, np.float16)",
+    "a = np.full(3, np.nan, np.float16)",
     "a = np.uint8([200]) * np.uint16(2)",
     "a = np.floor(np.array([1.5])).astype(int)",
     "a = np.array([np.inf]) + 1",

@@ -25,10 +25,15 @@ InnerJaxprs = Callable[[str, Mapping[str, Any], Sequence[Any]], Iterator[tuple[A
 
 @dataclass(slots=True, eq=False)
 class _Value:
-    """A value of a jaxpr: its type, the tally that made it, and whether the forward pass reads it."""
+    """A value of a jaxpr: its type, the tally that made it, and the value that it is a cast of.
+
+    `widens`: it decides the dtype of an operation with arrays. So does `jnp.float32(2)`, which has no
+    dimensions, but no number of Python.
+    """
 
     dtype: str
     has_dimensions: bool
+    widens: bool
     bytes: int = 0
     made: Tally | None = None
     cast_of: _Value | None = None
@@ -66,10 +71,10 @@ class JaxprLog:
             if made is not None and not made.is_input and not (tail and (tail, value.dtype) in states):
                 made.unread_count += 1
 
-    def add_input(self, variable: Any, name: str) -> _Value:
-        """Add an argument of the function, as data that comes in with its name."""
+    def add_input(self, variable: Any, name: str, location: SourceLocation | None = None) -> _Value:
+        """Add an argument of the function or a constant, as data that comes in with its name."""
         value = self.value_of_aval(variable.aval)
-        place = Place(self.call, None, "", FORWARD)
+        place = Place(location or self.call, None, "", FORWARD)
         tensor = Tensor(value.dtype, value.has_dimensions)
         value.made = Tally(-1, name, place, (), (tensor,), is_input=True)
         return value
@@ -78,7 +83,9 @@ class JaxprLog:
         dtype = str(getattr(aval, "dtype", ""))
         shape = getattr(aval, "shape", ())
         size = getattr(aval, "size", 0) * getattr(getattr(aval, "dtype", None), "itemsize", 0)
-        return _Value(dtype, len(shape) > 0, int(size))
+        has_dimensions = len(shape) > 0
+        widens = has_dimensions or not getattr(aval, "weak_type", False)
+        return _Value(dtype, has_dimensions, widens, int(size))
 
     def read_jaxpr(
         self, closed: Any, given: Sequence[_Value], scopes: tuple[str, ...], needed: Sequence[bool]
@@ -94,14 +101,15 @@ class JaxprLog:
             if self.count > MAX_EQUATIONS:
                 self.log.note_not_seen("a jaxpr of too many equations")
                 break
-            takes = [self.value_of(v, values) for v in eqn.invars]
+            takes = [self.value_of(v, values, eqn) for v in eqn.invars]
             wanted = [v in forward for v in eqn.outvars]
             values.update(zip(eqn.outvars, self.read_equation(eqn, takes, scopes, wanted), strict=False))
         return [self.value_of(v, values) for v in jaxpr.outvars]
 
-    def value_of(self, variable: Any, values: Mapping[Any, _Value]) -> _Value:
-        if type(variable).__name__ == "Literal":
-            return self.value_of_aval(variable.aval)
+    def value_of(self, variable: Any, values: Mapping[Any, _Value], eqn: Any = None) -> _Value:
+        """Return the value of a variable, or of a number in the code, which comes in where it is used."""
+        if not _is_variable(variable):
+            return self.add_input(variable, "a constant", self.locate(eqn) if eqn is not None else None)
         found = values.get(variable)
         return self.value_of_aval(variable.aval) if found is None else found
 
@@ -143,11 +151,12 @@ class JaxprLog:
         phase = FORWARD if is_forward and TRANSPOSED not in whole else BACKWARD
         place = Place(location or self.call, None, _plain_scope(whole), phase)
         gives = [self.value_of_aval(v.aval) for v in eqn.outvars]
+        beside_array = any(x.has_dimensions for x in operands)
         name = eqn.primitive.name
         self.log.operation_count += 1
         tally = self.log.add_tally(
             (id(self), self.count, len(self.log.tallies)), name, place,
-            [Tensor(x.dtype, x.has_dimensions) for x in operands],
+            [Tensor(x.dtype, x.widens if beside_array else x.has_dimensions) for x in operands],
             [Tensor(x.dtype, x.has_dimensions) for x in gives],
         )  # fmt: skip
         tally.is_cast, tally.is_contraction = name == CAST, name in PRODUCTS

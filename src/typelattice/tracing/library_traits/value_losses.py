@@ -59,6 +59,8 @@ KEEPING_METHODS = {"view", "flatten", "copy", "fill", "contiguous", "clone", "de
 LINEAR_FUNCTIONS = {"add", "subtract", "multiply", "divide"}
 """Functions whose Python numbers are cast to the dtype of the array."""
 FILLING_FUNCTIONS = {"full", "full_like"}  # the second argument is the number of which these make an array
+UNFILLED_FUNCTIONS = ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided")
+"""Nobody has set the numbers of the arrays that these make."""
 KEEPING_FUNCTIONS = {"bitwise_right_shift", "right_shift"}
 SUMMING_CLASSES = {"products", "accumulate", "cumulative"}
 SUMMING_FUNCTIONS = {"mean", "nanmean", "var", "std"}
@@ -308,7 +310,7 @@ def _find_not_finite(np: Any, call: CheckedCall) -> Iterator[FoundLoss]:
     own = call.result
     if are_all_true(np.isfinite(own)):
         return
-    if call.written_name.rpartition(".")[2].removeprefix("new_").partition("_")[0] == "empty":
+    if call.written_name in UNFILLED_FUNCTIONS:
         yield NOT_FINITE, None  # nobody has set its numbers
         return
     numbers = [x for x in _list_numbers(np, call.operands) if np.asarray(x).dtype.kind in "fciu"]

@@ -19,8 +19,7 @@ def join_losses(
     seen: set[tuple[str, int, str]] = set()
     for loss in log.losses.values():
         at = loss.place.location
-        if at is None:
-            continue
+        assert at is not None  # the log keeps no other
         seen.add((at.file, at.line, loss.rule))
         found = ValueLoss(loss.rule, loss.lost_count, loss.total_count, _describe(loss, read_text))
         yield LocatedLoss(at, read_text(at)[:MAX_STEP_CHARS] or loss.operation, found, loss.runs,

@@ -62,7 +62,10 @@ INSTALLED_FOLDERS = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{o
 
 @dataclass(frozen=True, slots=True)
 class _Operation:
-    """The facts of an operation of the dispatcher: its name, and the arguments that it writes into."""
+    """The facts of an operation of the dispatcher: its name, and the arguments that it writes into.
+
+    `repeat` runs it again. It is None if that would draw numbers, and so change those of the program.
+    """
 
     name: str
     is_view: bool
@@ -70,7 +73,7 @@ class _Operation:
     is_contraction: bool
     written: tuple[int, ...]
     written_names: tuple[str, ...]
-    call: Callable[..., Any]
+    repeat: Callable[..., Any] | None
 
 
 @dataclass(slots=True)
@@ -239,7 +242,7 @@ class DispatchWatch:
             try:
                 with self._below_program():
                     self.values.check(
-                        tally, operation.name, operation.call, args, keywords, takes, made, written, before
+                        tally, operation.name, operation.repeat, args, keywords, takes, made, written, before
                     )
             except (RuntimeError, TypeError, ValueError) as e:  # an unusual tensor ends no log
                 if came_from_outside(e) and not _passed_last(e, self.folder):
@@ -273,6 +276,7 @@ class DispatchWatch:
         arguments = [*schema.arguments] if schema is not None else []
         writes = [(i, a) for i, a in enumerate(arguments) if a.alias_info and a.alias_info.is_write]
         name = getattr(schema, "name", "") or str(function)
+        is_random = self.torch.Tag.nondeterministic_seeded in getattr(function, "tags", ())
         made = self.operations[function] = _Operation(
             name.removeprefix("aten::"),
             bool(getattr(function, "is_view", False)),
@@ -280,7 +284,7 @@ class DispatchWatch:
             name.removeprefix("aten::").startswith(CONTRACTIONS),
             tuple(i for i, a in writes if not a.kwarg_only),
             tuple(a.name for _, a in writes),
-            getattr(function, "_op", function),
+            None if is_random else getattr(function, "_op", function),
         )
         return made
 

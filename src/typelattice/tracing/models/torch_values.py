@@ -14,7 +14,7 @@ from typing import Any
 from typelattice.core.dtypes.dtypes import DTYPES, DType, Kind
 from typelattice.tracing.library_traits.array_values import is_real_float
 from typelattice.tracing.library_traits.unchanged_numbers import MAX_FEW_DIGITS, MIN_UNCHANGED_SHARE
-from typelattice.tracing.library_traits.value_losses import MAX_LOST_SHARE
+from typelattice.tracing.library_traits.value_losses import MAX_LOST_SHARE, UNFILLED_FUNCTIONS
 from typelattice.tracing.run_data.operation_log import OperationLog, Tally
 from typelattice.tracing.run_data.run import (
     LOST_DIGITS,
@@ -39,7 +39,7 @@ SCALING = ("mul", "div", "pow", "square", *PRODUCTS)
 CASTS = ("_to_copy", "copy_", "_copy_from")
 FILLS = ("full", "fill_", "scalar_tensor", "full_like", "new_full")
 POSITIONS = ("arange",)
-UNINITIALIZED = ("empty", "new_empty", "resize", "set_", "empty_like", "empty_strided", "new_empty_strided")
+UNINITIALIZED = (*UNFILLED_FUNCTIONS, "resize", "set_")
 MAX_SHADOW_NUMBERS, MAX_SHADOWS = 4_096, 4_096
 MAX_NUMBERS = 1 << 26  # numbers of a larger tensor are not checked
 MIN_UNDERFLOW_SHARE = 1 / 8  # share of the nonzero numbers that become 0
@@ -47,17 +47,19 @@ MIN_SATURATED_SHARE = 1 / 100
 ALWAYS_CHECKED, CHECKED_STEP = 16, 16  # the first runs of an operation at a place, and each so many later
 MAX_INT_BITS = 32  # products of longer integers, such as those of hashes, are meant to wrap
 WIDEN = "keep it in float32"
+UNREPEATABLE = (RuntimeError, TypeError, IndexError)  # errors of operations that have no kernel for float64
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
     """An operation that ran: its name without overloads, its call, arguments, results, and tensors it wrote.
 
-    `before` has the numbers of the written tensors before it ran, or is empty.
+    `before` has the numbers of the written tensors before it ran, or is empty. `repeat` runs it again, unless
+    it draws numbers.
     """
 
     name: str
-    run: Callable[..., Any]
+    repeat: Callable[..., Any] | None
     args: Sequence[Any]
     keywords: Mapping[str, Any]
     gives: Sequence[Any]
@@ -80,10 +82,9 @@ class TorchValues:
         return c._DisableTorchDispatch(), c._AutoDispatchBelowAutograd(), c.DisableTorchFunctionSubclass()
 
     def dtype_of(self, x: Any) -> DType | None:
-        found = self.dtypes.get(x.dtype, False)
-        if found is False:
-            found = self.dtypes[x.dtype] = DTYPES.get(str(x.dtype).removeprefix("torch."))
-        return found  # type: ignore[return-value]
+        if x.dtype not in self.dtypes:
+            self.dtypes[x.dtype] = DTYPES.get(str(x.dtype).removeprefix("torch."))
+        return self.dtypes[x.dtype]
 
     def is_narrow(self, x: Any) -> bool:
         dtype = self.dtype_of(x)
@@ -93,10 +94,13 @@ class TorchValues:
         dtype = self.dtype_of(x)
         return dtype is not None and is_real_float(dtype)
 
+    def is_integer(self, x: Any) -> bool:
+        dtype = self.dtype_of(x)
+        return dtype is not None and dtype.kind in (Kind.SIGNED, Kind.UNSIGNED)
+
     def is_short_integer(self, x: Any) -> bool:
         dtype = self.dtype_of(x)
-        is_integer = dtype is not None and dtype.kind in (Kind.SIGNED, Kind.UNSIGNED)
-        return is_integer and dtype is not None and (dtype.bits or 64) <= MAX_INT_BITS
+        return dtype is not None and self.is_integer(x) and (dtype.bits or 64) <= MAX_INT_BITS
 
     def is_readable(self, x: Any) -> bool:
         """Return True for a plain tensor with numbers, which are not too many."""
@@ -119,7 +123,7 @@ class TorchValues:
     # -- after an operation
 
     def check(
-        self, tally: Tally, name: str, run: Callable[..., Any], args: Sequence[Any],
+        self, tally: Tally, name: str, repeat: Callable[..., Any] | None, args: Sequence[Any],
         keywords: Mapping[str, Any], takes: Sequence[Any], gives: Sequence[Any], written: Sequence[Any],
         before: Sequence[Any],
     ) -> None:  # fmt: skip
@@ -129,7 +133,7 @@ class TorchValues:
             self.log.note_unchecked("results that are sparse, quantized or nested, or of too many numbers")
         if not results or not all(self.is_readable(x) for x in takes):
             return
-        call = _Call(name, run, args, keywords, gives, written, before)
+        call = _Call(name, repeat, args, keywords, gives, written, before)
         self.log.checked_count += 1
         self.check_finite(tally, call, takes, results)
         if tally.count > ALWAYS_CHECKED and tally.count % CHECKED_STEP and not self.has_shadow(call):
@@ -281,11 +285,13 @@ class TorchValues:
         """Repeat an update in float64, from the numbers before or from others. Return the numbers after."""
         before = [*starts] or [self.widen(x).clone() for x in call.before]
         by_id = {id(x): wide for x, wide in zip(call.written, before, strict=True)}
+        if call.repeat is None:
+            return None
         args = [self.widen_nested(x, by_id) for x in call.args]
         keywords = {key: self.widen_nested(x, by_id) for key, x in call.keywords.items()}
         try:
-            call.run(*args, **keywords)
-        except (RuntimeError, TypeError, IndexError, NotImplementedError):
+            call.repeat(*args, **keywords)
+        except UNREPEATABLE:
             self.log.note_unchecked(f"results of {call.name}, which did not run in float64")
             return None
         return before
@@ -308,13 +314,15 @@ class TorchValues:
         keywords = {**call.keywords, **(options or {})}
         if "dtype" in keywords:
             keywords["dtype"] = self.torch.float64
-        if call.written and not call.before:
+        run = self.torch.mm if call.name == INTEGER_PRODUCT else call.repeat
+        if run is None:
+            self.log.note_unchecked(f"results of {call.name}, which draws numbers")
+        if run is None or (call.written and not call.before):
             return None
         try:
-            run = self.torch.mm if call.name == INTEGER_PRODUCT else call.run
             found = run(*(self.widen_nested(x, {}) for x in call.args),
                              **{k: self.widen_nested(x, {}) for k, x in keywords.items()})  # fmt: skip
-        except (RuntimeError, TypeError, IndexError, NotImplementedError):
+        except UNREPEATABLE:
             self.log.note_unchecked(f"results of {call.name}, which did not run in float64")
             return None
         found = found[0] if isinstance(found, (tuple, list)) and found else found
@@ -327,7 +335,7 @@ class TorchValues:
         dtype = self.dtype_of(result)
         if dtype is None or not self.is_narrow(result) or source.dtype == result.dtype:
             return
-        if self.is_short_integer(source) or str(source.dtype) == "torch.int64":
+        if self.is_integer(source):
             yield from self.find_rounded_positions(source.double(), result)
             return
         if not self.is_float(source) or source.element_size() < result.element_size():

@@ -166,7 +166,9 @@ class OperationLog:
         key = rule, tally.operation, place.location, place.caller, place.phase
         found = self.losses.get(key)
         if found is None:
-            if len(self.losses) >= MAX_LOSSES:
+            if place.location is None or len(self.losses) >= MAX_LOSSES:
+                what = "no line is known" if place.location is None else "too many places"
+                self.note_unchecked(f"results that lost numbers, of which {what}")
                 return
             found = LoggedLoss(rule, place, tally.operation, lost, total, description, origin)
             self.losses[key] = found

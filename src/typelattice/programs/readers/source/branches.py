@@ -271,12 +271,15 @@ class Branches:
         return Content({joined.get(key, key) for key in a | b}, unknown)
 
     def _merge_keys(self, excerpt: Excerpt, why: str, a: Any, b: Any, sides: Sides) -> dict[Any, Any]:
-        """Return the key that stands for those that values decide in each of two containers, by itself."""
-        first, second = find_key_of_values(a), find_key_of_values(b)
-        if first is None or second is None:
-            return {}
-        joined = KeyOfValues(self.merge_values(excerpt, why, first.value, second.value, sides))
-        return {joined: joined}
+        """Return the keys that stand for those that values decide in two containers, by themselves."""
+        joined: dict[Any, Any] = {}
+        for first in [key for key in a if isinstance(key, KeyOfValues)]:
+            second = find_key_of_values(b, first)
+            if second is not None:
+                joined[first] = KeyOfValues(
+                    self.merge_values(excerpt, why, first.value, second.value, sides)
+                )
+        return joined
 
     def _unknown_length(self, changed: Any, excerpt: Excerpt, why: str, may_be_empty: bool) -> UnknownLength:
         error = excerpt.error(f"how many items it has, {why}; fill it in either case")

@@ -108,7 +108,7 @@ def _explain_choice(reader: SourceReader, node: ast.AST) -> str:
 
 def _put_key(reader: SourceReader, node: ast.AST, keys: Collection[Any], key: KeyOfValues) -> KeyOfValues:
     """Return the key that stands for one that the values of arrays decide and for those in a container."""
-    before = find_key_of_values(keys)
+    before = find_key_of_values(keys, key)
     if before is None:
         return key
     excerpt, why = reader.excerpt_of(node), _explain_choice(reader, node)
@@ -209,7 +209,7 @@ def is_decided_by_values(dictionary: Mapping[Any, Any], key: Any) -> bool:
     """Return True if the values of arrays decide which item of a dictionary a key has, or if it has one."""
     if isinstance(key, KeyOfValues):
         return True
-    other = None if key in dictionary else find_key_of_values(dictionary)
+    other = None if key in dictionary else find_key_of_values(dictionary, key)
     return other is not None and may_be_equal(key, other)
 
 
@@ -247,12 +247,23 @@ def take_value_of_key(
 
 
 def look_up_choices(
-    reader: SourceReader, node: ast.Subscript, dictionary: dict[Any, Any], key: UnknownValue
-) -> ReadValue:
-    """Return the value of a key that is one of several: one of the values of those."""
-    reader.check_items(dictionary)
+    reader: SourceReader, node: ast.Subscript, dictionary: dict[Any, Any], key: UnknownValue, scope: Scope
+) -> Reading:
+    """Return the value of a key that is one of several: one of the values of those.
+
+    A defaultdict makes those that are absent.
+    """
     if any(not isinstance(x, (str, int, float, type(None))) for x in key.one_of):
         raise reader.error(node.slice, "it looks up the value of an array; give a key that is known")
+    if isinstance(dictionary, DefaultDictValue):
+        values = []
+        for choice in key.one_of:
+            values.append((yield take_value_of_key(reader, node, dictionary, choice, scope)))
+        if not dictionary.is_counter:
+            why = _explain_choice(reader, node)
+            reader.branches.mark_unknown_length(dictionary, reader.excerpt_of(node), why)
+        return reader.any_item(node, values)
+    reader.check_items(dictionary)
     sorts = tuple({type(x) for x in key.one_of})
     found = [value for x, value in dictionary.items() if isinstance(x, sorts) and x in key.one_of]
     reader.leave_out_error(node, KeyError)

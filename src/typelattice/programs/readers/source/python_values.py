@@ -247,22 +247,31 @@ class DefaultDictValue(dict[Any, Any]):
 class KeyOfValues:
     """A key of a dictionary, or an item of a set, that the values of arrays decide: `value`.
 
-    A container has one at most, which stands for all of them. They are equal, so that it is found.
+    It is a number, or a tuple of `length` items. A container has one of a length at most, which stands for
+    all of them. They are equal, so that it is found.
     """
 
     value: Any = field(compare=False)
+
+    length: int | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length", length_of_key(self.value))
 
     def __repr__(self) -> str:
         """Return the same text for each: errors and descriptions of names have it."""
         return "<a value>"
 
 
-ANY_KEY = KeyOfValues(None)
+def length_of_key(key: Any) -> int | None:
+    """Return the length of a key that is a tuple, or None for any other."""
+    return len(key) if isinstance(key, tuple) else None
 
 
-def find_key_of_values(items: Collection[Any]) -> KeyOfValues | None:
-    """Return the key of a container that the values of arrays decide, or None."""
-    return next(each for each in items if each == ANY_KEY) if ANY_KEY in items else None
+def find_key_of_values(items: Collection[Any], like: Any) -> KeyOfValues | None:
+    """Return the key of a container that the values of arrays decide and that may be a given one, or None."""
+    key = like if isinstance(like, KeyOfValues) else KeyOfValues(like)
+    return next(each for each in items if each == key) if key in items else None
 
 
 class KeysValue(list[Any]):

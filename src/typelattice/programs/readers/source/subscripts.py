@@ -101,7 +101,7 @@ def take_elements(
     at: Any = reader.known(read_results_as_key(reader, node, key))
     container = reader.take_unless_none(node, container, TypeError)
     if isinstance(container, dict) and isinstance(at, UnknownValue) and at.one_of:
-        return look_up_choices(reader, node, container, at)
+        return (yield look_up_choices(reader, node, container, at, scope))
     if isinstance(at, UnknownValue) and at.one_of:
         return (yield take_chosen(reader, node, container, at, scope))
     if isinstance(at, UnknownValue):

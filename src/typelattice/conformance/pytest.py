@@ -25,7 +25,6 @@ from typelattice.conformance.imitations.implementation import ImplementationAsLi
 from typelattice.conformance.imitations.known_differences import read_known_differences, select_unknown
 from typelattice.conformance.recording.array_api_library import INSPECTION_FUNCTION, ArrayNamespace
 from typelattice.conformance.recording.compare_with_system import (
-    REFUSED_SIGN,
     ConformanceReport,
     Mismatch,
     compare_calls,
@@ -37,7 +36,7 @@ from typelattice.conformance.recording.load_library import is_made
 from typelattice.core.dtypes.dtypes import DTYPES, Kind
 from typelattice.core.engine.operation_rules import STANDARD_RULES_BY_CLASS, class_of
 from typelattice.core.engine.system import System
-from typelattice.core.evidence.answer_notation import EXCEPTION_PREFIX
+from typelattice.core.evidence.answer_notation import EXCEPTION_PREFIX, REFUSED_SIGN
 from typelattice.core.evidence.departure import Departure
 from typelattice.core.evidence.list_departures import list_departures
 from typelattice.core.evidence.recorded_calls import RecordedCall

@@ -9,7 +9,7 @@ from zlib import compress
 import pytest
 
 import typelattice as tl
-from typelattice.conformance.recording.book_library import find_book, list_asked_results
+from typelattice.conformance.recording.book_functions import find_book, list_asked_results
 from typelattice.conformance.recording.compare_with_system import compare_calls
 from typelattice.core.books.read_book import SHARED_BOOK, book_names
 from typelattice.core.evidence.list_departures import list_departures

@@ -18,7 +18,7 @@ from typelattice.conformance.recording.chains import (
     split_off_last_call,
     yield_parts,
 )
-from typelattice.conformance.recording.compare_with_system import REFUSED_SIGN, answer_as_recorded
+from typelattice.conformance.recording.compare_with_system import answer_as_recorded
 from typelattice.conformance.recording.compared_values import have_same_values
 from typelattice.conformance.recording.in_process_library import Catalogue
 from typelattice.conformance.recording.library import ParsedOperandString
@@ -29,6 +29,7 @@ from typelattice.core.evidence.answer_notation import (
     EXCEPTION_PREFIX,
     NON_NUMBER_PREFIXES,
     NOT_ASKED_ANSWER,
+    REFUSED_SIGN,
     TEXT_BY_BROKEN_ANSWER,
     outline_message,
     split_form,

@@ -9,13 +9,13 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from typelattice.conformance.recording.compare_with_system import REFUSED_SIGN
 from typelattice.conformance.recording.questions import Question
 from typelattice.core.dtypes.dtypes import DTYPES
 from typelattice.core.evidence.answer_notation import (
     ARRAY_SUFFIX,
     EXCEPTION_PREFIX,
     NOT_ASKED_ANSWER,
+    REFUSED_SIGN,
     split_form,
 )
 from typelattice.core.operations.operations import OPERATION_BY_NAME

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from typelattice.conformance.recording.composed_calls import answer_call, is_call
 from typelattice.core.engine.evaluate_operation import may_give_python_number
 from typelattice.core.engine.promotion import Promotion
 from typelattice.core.engine.system import System
@@ -15,14 +16,12 @@ from typelattice.core.evidence.answer_notation import (
     NON_NUMBER_PREFIXES,
     NOT_ASKED_ANSWER,
     PYTHON_NUMBER_PREFIX,
+    REFUSED_SIGN,
     TEXT_BY_BROKEN_ANSWER,
 )
 from typelattice.core.evidence.departure import Departure, departure_of
 from typelattice.core.evidence.recorded_calls import RecordedCall
 from typelattice.core.operations.operations import OPERATION_BY_NAME
-
-REFUSED_SIGN = "-"
-"""How a system's refusal is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,8 @@ def compare_calls(
     unknown: dict[str, None] = {}
     read_operand = cache(system.operand)
     for call in calls:
-        if call.op not in OPERATION_BY_NAME and call.op not in system.custom_operations:
+        is_composed = is_call(call.op)
+        if not is_composed and call.op not in OPERATION_BY_NAME and call.op not in system.custom_operations:
             unknown[call.op] = None
         elif call.answer in TEXT_BY_BROKEN_ANSWER:
             broken += 1
@@ -114,8 +114,13 @@ def compare_calls(
             if call.answer.startswith(PYTHON_NUMBER_PREFIX) and all(o.tier == "scalar" for o in operands):
                 continue
             compared += 1
-            ours = answer_as_recorded(system.explain(*operands, op=call.op))
-            number = call.answer.startswith(PYTHON_NUMBER_PREFIX) and may_give_python_number(system, call.op)
+            ours = (
+                answer_call(system, call.op, operands)
+                if is_composed
+                else answer_as_recorded(system.explain(*operands, op=call.op))
+            )
+            may_be_number = is_composed or may_give_python_number(system, call.op)
+            number = call.answer.startswith(PYTHON_NUMBER_PREFIX) and may_be_number
             refused = call.answer.startswith(NON_NUMBER_PREFIXES) and not number
             if ours != (REFUSED_SIGN if refused else call.answer):
                 matching_departure = departure_of(call, operands, departures)

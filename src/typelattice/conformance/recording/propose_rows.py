@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from typelattice.conformance.recording.book_library import BookFunction, BookLibrary, BookOperand, find_call
+from typelattice.conformance.recording.book_functions import BookFunction, BookOperand, find_call
+from typelattice.conformance.recording.book_library import BookLibrary
 from typelattice.conformance.recording.questions import COMMON_DTYPE_PATTERN
 from typelattice.core.books.read_book import BookRow
 from typelattice.core.dtypes.dtypes import DTYPES

@@ -100,7 +100,7 @@ def _evaluate_joined(question: OperationQuestion, pair_join: PairJoin | DType | 
         if len(joining) < len(operands):
             question.decide(question.nodes, node, "joins_of_pairs")
         if of_operation.joins is JoinRule.SAME_DTYPE:
-            check_same_dtype(question, dtype)
+            check_same_dtype(question.of(joining), dtype)
         dtypes = (dtype,)
     compute, result = _apply_rule(question, dtypes, is_product)
     if of_operation.writes or find_result_rule(of_operation, compute) == "left":

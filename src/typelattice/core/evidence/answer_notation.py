@@ -29,6 +29,9 @@ TEXT_BY_BROKEN_ANSWER: Mapping[str, str] = {
 TAKEN_OVER_ANSWER = "!foreign"
 """The answer of a call that the library of a foreign array took over."""
 
+REFUSED_SIGN = "-"
+"""How a system's refusal is written beside such answers."""
+
 PYTHON_NUMBER_PREFIX = "py:"
 """The first characters of a Python number: `py:int`."""
 

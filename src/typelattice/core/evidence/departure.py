@@ -12,6 +12,16 @@ from typelattice.core.operands.operand import Operand
 from typelattice.core.operations.operations import OPERATION_BY_NAME, find_operation
 
 
+def function_of_call(recorded: str) -> str:
+    """Return the name of the function that a recorded call is of. Another name is that of an operation.
+
+    >>> function_of_call("numpy.linalg.tensorsolve(x, (2, 2))"), function_of_call("topk.values")
+    ('linalg.tensorsolve', 'topk.values')
+    """
+    name, parenthesis, _ = recorded.partition("(")
+    return name.partition(".")[2] if parenthesis else recorded
+
+
 @frozen()
 class OperationSet:
     """Operations, named like entries of `ops` in a system file: an operation, a class or a group.
@@ -25,8 +35,9 @@ class OperationSet:
     excluded: frozenset[str] = frozenset()
 
     def __contains__(self, op_name: str) -> bool:
-        if op_name not in OPERATION_BY_NAME:  # a function of a book
-            return op_name in self.listed and op_name not in self.excluded
+        if op_name not in OPERATION_BY_NAME:  # a function of a book, or a call of one
+            name = function_of_call(op_name)
+            return name in self.listed and name not in self.excluded
         named = entry_names(find_operation(op_name))
         return not self.listed.isdisjoint(named) and self.excluded.isdisjoint(named)
 

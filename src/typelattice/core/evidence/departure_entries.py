@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typelattice.base.errors.error_texts import clip_text, quote_short, spelling_hint
 from typelattice.base.objects.frozen_classes import frozen
 from typelattice.base.rendering.grid import printable
-from typelattice.core.books.read_book import book_names, list_functions
+from typelattice.core.books.read_book import book_names, list_functions, read_book
 from typelattice.core.dtypes.dtypes import Kind
 from typelattice.core.engine.operation_rules import GROUP_BY_CLASS
 from typelattice.core.evidence.departure import Departure, OperationSet
@@ -180,9 +180,14 @@ def _find_entries(text: str) -> frozenset[str]:
     if words == (ALL_OPERATIONS_WORD,):
         return frozenset(GROUP_BY_CLASS.values())
     for word in words:
-        if not any(word in list_functions(book) for book in book_names()):
+        if not any(_is_function(word, book) for book in book_names()):
             check_entry(word)
     return frozenset(words)
+
+
+def _is_function(word: str, book: str) -> bool:
+    """Return True for a function with a rule, or for one whose row is a composition."""
+    return word in list_functions(book) or any(row.function == word for row in read_book(book))
 
 
 def _read_counts(value: object) -> Mapping[str, int]:

@@ -75,6 +75,7 @@ class NameSort(StrEnum):
     RANDOM_GENERATOR = "generator"
     PYTHON_NUMBER_ELEMENTS = "python"
     NEUTRAL_CONTEXT = "context"
+    CONTEXT_OF_MODE = "within"
     NEUTRAL_DECORATOR = "decorator"
     TAKES_FUNCTION = "takes"
     CALLED_METHOD = "called"
@@ -313,6 +314,16 @@ def system_of_module(module: str, library: str | None, system: str) -> str | Non
     return dict(each.split("=") for each in stated.split(",") if each).get(system)
 
 
+def is_mode_of_library(mode: str, owner: str | None, library: str) -> bool:
+    """Return True for a mode of a library whose steps it owns, if that is also the library of a system.
+
+    >>> is_mode_of_library("autocast", "torch", "torch 2.13"), is_mode_of_library("lax", "jax", "jax 0.10")
+    (True, False)
+    """
+    is_mode = name_meaning(NameSort.CONTEXT_OF_MODE, mode, owner) is not None
+    return is_mode and owner == library.partition(" ")[0]
+
+
 def array_class_with_rules(array_class: str, library: str | None) -> str:
     """Return the name of a class of arrays if a library has other rules for it, or an empty string.
 
@@ -323,7 +334,7 @@ def array_class_with_rules(array_class: str, library: str | None) -> str:
 
 
 def system_of_array_class(array_class: str, library: str | None, system: str) -> str | None:
-    """Find the system of a library's arrays of one class under a system, or None if it has no other.
+    """Find the system of a library's arrays of one class, or of a mode, or None if it has no other.
 
     >>> system_of_array_class("KerasTensor", "keras", "keras-torch-computed")
     'keras-jax'

@@ -285,7 +285,7 @@ class _ResultBuilder:
         """Mark a call that has the dtype, and not the values, of the function."""
         if not self.composition.is_exact and isinstance(made, Ref):
             name = self.name if node is self.node else INNER_CALL_STANDS_FOR
-            if name or not self.builder.find_keyword(made, STANDS_FOR_KEYWORD):
+            if not self.builder.find_keyword(made, STANDS_FOR_KEYWORD):  # another row has named it
                 shape = self.builder.shape_of(made) if self.keeps_shape else None
                 self.builder.mark_same_dtype_as(made, (STANDS_FOR_KEYWORD, name), shape)
         return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from typelattice.base.errors.error_texts import clip_text
@@ -65,14 +65,23 @@ DTYPE_DECIDING_KEYWORDS = (
 )  # keywords that decide the dtype of a call's result
 
 
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """A mode in which the functions of a library follow a system of their own: its name, and the library."""
+
+    name: str
+    library: str
+
+
 class ProgramBuilder:
     """The steps so far, and the facts of each that hold under every system.
 
     `python_number_steps` are the steps that give Python numbers, `known_numbers` the numbers that are known.
     In the builder of a run, `find_observed_operand` gives the operand that an earlier step was seen to be.
     Its steps keep no arguments that no dtype depends on, since these differ from call to call.
-    `custom_operations` are those that systems define. `list_dtypes_of` gives the dtypes that a step may have
-    under the system for which a source is read, if it is read for one.
+    `custom_operations` are those that systems define. `mode` is the mode of a library in which calls are
+    made, such as PyTorch's autocast. `list_dtypes_of` gives the dtypes that a step may have under the system
+    for which a source is read, if it is read for one.
     """
 
     list_dtypes_of: Callable[[Excerpt, DTypeArgument | Ref], Sequence[DType]] | None = None
@@ -87,6 +96,7 @@ class ProgramBuilder:
         self.python_number_steps: set[int] = set()
         self.known_numbers: dict[int, PythonNumber] = {}
         self.checks_shapes = True
+        self.mode: Mode | None = None
 
     def add_step(self, step: Step) -> Ref:
         """Add a step. Raises ProgramError for more steps than a program may have."""
@@ -417,12 +427,15 @@ class ProgramBuilder:
         all_arguments: tuple[Argument, ...] = (
             (refs, *args) if operation.call_form == "list" else (*refs, *args)
         )
+        fields = self.common_fields(excerpt, steps, shape)
+        module = excerpt.module
+        if not module and self.mode is not None and fields["owner"] in (None, self.mode.library):
+            module, fields["owner"] = self.mode.name, self.mode.library
         return self.add_step(
             Call(
                 operation.name, all_arguments, keywords, steps, is_operator, dtype,
-                steps_written_as_lists(present_operands, steps), module=excerpt.module,
-                custom_operation=operation if operation.like else None,
-                **self.common_fields(excerpt, steps, shape),
+                steps_written_as_lists(present_operands, steps), module=module,
+                custom_operation=operation if operation.like else None, **fields,
             )
         )  # fmt: skip
 

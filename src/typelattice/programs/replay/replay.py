@@ -38,10 +38,11 @@ from typelattice.core.operands.operand import (
 )
 from typelattice.core.operations.operations import OPERATIONS, OpError
 from typelattice.core.operations.shapes import Shape
-from typelattice.core.registry.releases import VERSION_SIGN
+from typelattice.core.registry.releases import VERSION_SIGN, list_releases
 from typelattice.core.system_files.reader import system as find_system
 from typelattice.programs.calls.call_tables import (
     NameSort,
+    is_mode_of_library,
     name_meaning,
     system_of_array_class,
     system_of_module,
@@ -160,7 +161,14 @@ def _module_evaluator_finder(find_evaluator: EvaluatorFinder, steps: Sequence[St
         key = usual.system.name, step.module
         if key not in found:
             own = system_of_function(usual.system, step.module, step.owner)
-            found[key] = usual if own is None else _Evaluator(own, usual.owners)
+            lacks_mode = own is None and is_mode_of_library(step.module, step.owner, usual.system.library)
+            found[key] = (
+                _Evaluator(own, usual.owners)
+                if own is not None
+                else _EvaluatorWithoutMode(usual.system, usual.owners)
+                if lacks_mode
+                else usual
+            )
         return found[key]
 
     return evaluator
@@ -174,7 +182,7 @@ def system_of_function(system: System, module: str, library: str | None) -> Syst
     """
     plain, sign, release = system.name.partition(VERSION_SIGN)
     mode = system_of_array_class(module, library, plain)
-    if mode is not None:
+    if mode is not None and (not release or release in list_releases(mode)):
         return find_system(mode + sign + release)
     name = system_of_module(module, library, plain)
     if name is None:
@@ -530,6 +538,13 @@ class _Evaluator:
 
 
 EvaluatorFinder = Callable[[Step], _Evaluator]  # finds the evaluator of a step
+
+
+class _EvaluatorWithoutMode(_Evaluator):
+    """The evaluator of calls in a mode for which a system of the mode's library has no rules."""
+
+    def outcome_of_operation(self, step: Call, earlier_outcomes: EarlierOutcomes) -> Outcome:
+        return Outcome(None, reason=f"{self.system.name} has no rules for {step.module}")
 
 
 def _function_stood_for(step: Call) -> str:

@@ -52,6 +52,7 @@ from typelattice.programs.calls.steps import (
 )
 from typelattice.programs.calls.ufunc_methods import call_ufunc_method, changes_array, is_ufunc_method
 from typelattice.programs.readers.source.container_methods import CHANGING_METHOD_NAMES, call_container_method
+from typelattice.programs.readers.source.contexts import make_context, put_in_context
 from typelattice.programs.readers.source.displays import STAR_MESSAGE, read_values
 from typelattice.programs.readers.source.einops_calls import EINOPS_FUNCTIONS
 from typelattice.programs.readers.source.function_transforms import call_transform
@@ -68,6 +69,7 @@ from typelattice.programs.readers.source.python_values import (
     BoundMethod,
     ClassValue,
     ContainerMethod,
+    ContextValue,
     DefinedFunction,
     DottedName,
     FunctionName,
@@ -198,6 +200,8 @@ def call_value(
             if found is not MISSING:
                 return found
             return read_method(reader, node, function, args, keywords, scope)
+        case ContextValue():
+            return put_in_context(reader, node, function, args, keywords)
         case AskedCall():
             read_args, read_keywords_ = read_arguments(reader, node, "", args, keywords)
             return function.call_result(reader.excerpt_of(node), read_args, read_keywords_)
@@ -292,6 +296,9 @@ def call_dotted_name(
     if of_python and function.path[0] != "math" and is_imported(node, scope):
         what = f"{text} is of Python's standard library, and is not carried out here"
         raise ForeignFunctionError(str(reader.error(node, f"{what}; give its result as an input")))
+    context = make_context(reader, node, function, args, keywords)
+    if context is not MISSING:
+        return context
     if owner is not None:
         found = yield call_special_function(reader, node, function, args, keywords, scope)
         if found is not MISSING:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from typelattice.programs.calls.call_tables import NameSort, name_meaning
+from typelattice.programs.readers.source.contexts import find_parameters
 from typelattice.programs.readers.source.dictionaries import read_key
 from typelattice.programs.readers.source.python_values import (
     NO_DEFAULT,
@@ -69,6 +70,7 @@ def decorate(
             isinstance(decorator, DottedName)
             and name != "partial"
             and not is_called_by_tables(reader, decorator)
+            and find_parameters(decorator) is None
         ):
             error = reader.error(node, f"a decorator that may change {line.name}; define it without")
             value = UnknownValue(error)

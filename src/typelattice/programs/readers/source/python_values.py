@@ -20,6 +20,7 @@ from typelattice.programs.calls.book_objects import BookObject
 from typelattice.programs.calls.call_tables import NameSort, name_meaning
 from typelattice.programs.calls.dtype_questions import DTypeLimits, UncertainAnswerError
 from typelattice.programs.calls.multiple_results import MultipleResults
+from typelattice.programs.calls.program_builder import Mode, ProgramBuilder
 from typelattice.programs.calls.steps import Argument, ProgramError, Ref
 from typelattice.programs.readers.source.readings import ITERATION_END
 
@@ -317,6 +318,19 @@ class PythonFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextValue:
+    """A context of a library: one that sets a mode, one that turns the mode off, or one that does neither."""
+
+    mode: Mode | None = None
+    switches_mode: bool = False
+
+    def enter(self, builder: ProgramBuilder) -> None:
+        """Set the mode in which later calls are made."""
+        if self.switches_mode:
+            builder.mode = self.mode
+
+
+@dataclass(frozen=True, slots=True)
 class BoundMethod:
     """A method of an array, before it is called."""
 
@@ -481,6 +495,6 @@ ReadValue: TypeAlias = (
     "Argument | DottedName | IndexUpdateRef | DefinedFunction | DTypeLimits | MutableMapping[Any, Any]"
     " | list[Any] | set[Any] | BoundMethod | MultipleResults | AskedCall | ClassValue | BookObject"
     " | InstanceValue | BoundFunction | SuperValue | PythonFunction | ContainerMethod | IteratorValue"
-    " | UnknownValue"
+    " | UnknownValue | ContextValue"
     " | type[BaseException] | WrappedFunction | RaisedError | ImportedName | ImportedModule"
 )

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.programs.calls.call_tables import NameSort, name_meaning
 from typelattice.programs.calls.program_inputs import names_dtype
 from typelattice.programs.calls.steps import InvalidCallError, NamedDType, ProgramError, Ref
 from typelattice.programs.readers.source.branches import (
@@ -20,6 +19,7 @@ from typelattice.programs.readers.source.branches import (
     bound_names,
 )
 from typelattice.programs.readers.source.class_definitions import decorate, read_class_definition
+from typelattice.programs.readers.source.contexts import may_swallow, read_context
 from typelattice.programs.readers.source.dictionaries import is_decided_by_values, read_key, remove_key
 from typelattice.programs.readers.source.elements import read_in_place
 from typelattice.programs.readers.source.expressions import read_defaults
@@ -27,6 +27,7 @@ from typelattice.programs.readers.source.patterns import match_pattern
 from typelattice.programs.readers.source.python_values import (
     MISSING,
     ClassValue,
+    ContextValue,
     DefinedFunction,
     DottedName,
     ImportedModule,
@@ -686,14 +687,27 @@ def find_handler(
 
 
 def read_with(reader: SourceReader, line: ast.With, scope: Scope) -> Reading:
-    """Read lines within contexts: those of the source, and those of libraries that change no dtype."""
+    """Read lines within contexts: those of the source, and those of libraries that are known."""
     exits: list[tuple[InstanceValue | IteratorValue, Any]] = []
+    mode = reader.builder.mode
+    try:
+        return (yield read_within(reader, line, exits, scope))
+    finally:
+        reader.builder.mode = mode
+
+
+def read_within(
+    reader: SourceReader, line: ast.With, exits: list[tuple[InstanceValue | IteratorValue, Any]], scope: Scope
+) -> Reading:
+    """Enter the contexts of a `with`, read its lines, and leave those of the source."""
     for item in line.items:
         context = yield read_context(reader, item.context_expr, scope)
         entered: ReadValue = None
         match context:
             case UnknownValue(error=error):
                 raise error
+            case ContextValue():
+                context.enter(reader.builder)
             case InstanceValue():
                 enter, leave = context.of.find("__enter__"), context.of.find("__exit__")
                 if MISSING in (enter, leave):
@@ -725,24 +739,6 @@ def read_with(reader: SourceReader, line: ast.With, scope: Scope) -> Reading:
         if error is not None and (yield reader.read_known_truth(line, swallowed)):
             ending = NORMAL_END
     return end_block(ending)
-
-
-def may_swallow(leave: Any) -> bool:
-    """Return True if an `__exit__` may return something true, which ends the error."""
-    nodes = ast.walk(leave.node) if isinstance(leave, DefinedFunction) else ()
-    returned = [node.value for node in nodes if isinstance(node, ast.Return) and node.value is not None]
-    return any(not isinstance(x, ast.Constant) or x.value for x in returned)
-
-
-def read_context(reader: SourceReader, node: ast.expr, scope: Scope) -> Reading:
-    """Read the context of a `with`. One of a library has to change no dtype: names.txt lists those."""
-    called = node.func if isinstance(node, ast.Call) else node
-    function = yield reader.read_expression(called, scope)
-    if not isinstance(function, DottedName):
-        return (yield reader.read_expression(node, scope))
-    if name_meaning(NameSort.NEUTRAL_CONTEXT, function.path[-1], function.owner) is None:
-        raise reader.error(node, "a context that may change dtypes; write its lines without it")
-    return None
 
 
 def read_match(reader: SourceReader, line: ast.Match, scope: Scope) -> Reading:

@@ -59,6 +59,7 @@ from typelattice.programs.readers.source.python_values import (
     BoundMethod,
     ClassValue,
     ContainerMethod,
+    ContextValue,
     DefaultDictValue,
     DefinedFunction,
     DequeValue,
@@ -139,8 +140,8 @@ class WorkLimitError(SettingError):
 OWN_CLASS_NAMES = {
     each.__name__
     for each in (
-        *(AskedCall, BookObject, BoundFunction, BoundMethod, ClassValue, ContainerMethod, DefinedFunction),
-        DottedName,
+        *(AskedCall, BookObject, BoundFunction, BoundMethod, ClassValue, ContainerMethod, ContextValue),
+        *(DefinedFunction, DottedName),
         *(DTypeLimits, DTypeOf, ImportedModule, ImportedName, InstanceValue, IteratorValue, NamedDType),
         *(PythonFunction, Ref, SuperValue, UnknownValue, WrappedFunction),
     )
@@ -599,6 +600,8 @@ class SourceReader:
                 raise self.error(node, "a function that is not called; call it")
             case IteratorValue() | set():
                 raise self.error(node, "no array; make a list of it")
+            case ContextValue():
+                raise self.error(node, "a context, and no array; enter it by `with`")
             case RaisedError() | SuperValue() | type() | WrappedFunction():
                 raise self.error(node, "no array; give an array or a number")
             case ImportedName() | ImportedModule():

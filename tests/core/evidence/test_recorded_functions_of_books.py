@@ -9,8 +9,13 @@ from zlib import compress
 import pytest
 
 import typelattice as tl
-from typelattice.conformance.recording.book_functions import find_book, list_asked_results
+from typelattice.conformance.recording.book_functions import (
+    find_book,
+    list_asked_results,
+    list_composed_results,
+)
 from typelattice.conformance.recording.compare_with_system import compare_calls
+from typelattice.conformance.recording.composed_calls import is_call, read_call
 from typelattice.core.books.read_book import SHARED_BOOK, book_names
 from typelattice.core.evidence.list_departures import list_departures
 from typelattice.core.evidence.recording_files import (
@@ -19,6 +24,7 @@ from typelattice.core.evidence.recording_files import (
     calls_of_functions,
     open_recording,
 )
+from typelattice.programs.calls import compositions
 
 BOOKS = sorted(path.stem for path in (Path(RECORDINGS_FOLDER) / FUNCTIONS_FOLDER).glob("*.jsonl"))
 # Functions that recorders do not ask, by the reason.
@@ -105,17 +111,56 @@ def test_a_system_answers_each_function_as_its_library_did(name: str) -> None:
     assert report.compared_count > 500
 
 
+# Functions whose rows are compositions, and that recorders do not ask, by the reason.
+COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {}
+
+
 @pytest.mark.parametrize("name", BOOKS)
 def test_each_row_has_a_recording_but_for_named_reasons(name: str) -> None:
     of_book = [each for each in BOOKS if find_book(each) == find_book(name)]
     recordings = [open_recording(f"{FUNCTIONS_FOLDER}/{each}") for each in of_book]
-    recorded = {operation for each in recordings if each is not None for operation in each.operations}
+    recorded = {
+        operation
+        for each in recordings
+        if each is not None
+        for operation in each.operations
+        if not is_call(operation)
+    }
     asked = {function for function, *_ in list_asked_results(find_book(name))}
     not_asked = NOT_ASKED.get(find_book(name), {})
     lists = [" ".join(words.split()) for words in not_asked.values()]
     excused = {word for words in lists for word in words.split(", ")}
     assert asked - recorded == excused
     assert recorded <= asked
+
+
+@pytest.mark.parametrize("book", sorted({find_book(name) for name in BOOKS}))
+def test_each_composition_is_asked_but_for_named_reasons(book: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: list[tuple[int, int]] = []
+    build = compositions._ResultBuilder.build
+
+    def note(builder: compositions._ResultBuilder) -> object:
+        rows.append((builder.composition.row.number, builder.number))
+        return build(builder)
+
+    monkeypatch.setattr(compositions._ResultBuilder, "build", note)
+    asked = set()
+    for name in (name for name in BOOKS if find_book(name) == book):
+        recording = open_recording(f"{FUNCTIONS_FOLDER}/{name}")
+        assert recording is not None
+        for call in filter(is_call, recording.operations):
+            rows.clear()
+            read_call.__wrapped__(call)
+            assert rows, f"{call} is no composition; record it again"
+            asked.add(rows[0])
+    not_asked = {
+        row.function
+        for row, number, _ in list_composed_results(book)
+        if row.book == book and (row.number, number) not in asked
+    }
+    reasons = COMPOSITIONS_NOT_ASKED.get(book, {})
+    excused = {word for words in reasons.values() for word in " ".join(words.split()).split(", ")}
+    assert not_asked == excused
 
 
 def test_each_book_is_recorded() -> None:

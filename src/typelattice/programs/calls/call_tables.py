@@ -48,6 +48,7 @@ class NameSort(StrEnum):
     TYPED_FINFO = "typed"
     RETURNS_ITS_ARRAY = "same"
     ATTRIBUTE_ITSELF = "itself"
+    FLAG_OF_ARRAYS = "flag"
     CONSTANT = "constant"
     TAKES_LIST = "listed"
     ARRAY_AFTER_CONDITION = "after"

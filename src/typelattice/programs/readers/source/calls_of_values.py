@@ -59,7 +59,7 @@ from typelattice.programs.readers.source.function_transforms import call_transfo
 from typelattice.programs.readers.source.functions_of_classes import is_array_of
 from typelattice.programs.readers.source.functions_of_numbers import call_math
 from typelattice.programs.readers.source.iterators import iterate_generator, iterate_indices
-from typelattice.programs.readers.source.library_objects import make_container
+from typelattice.programs.readers.source.library_objects import make_container, makes_empty_objects
 from typelattice.programs.readers.source.python_functions import PYTHON_FUNCTIONS, USE_ARRAY_FUNCTION
 from typelattice.programs.readers.source.python_values import (
     MISSING,
@@ -469,9 +469,9 @@ def make_instance(
             yield reader.call(node, after, [instance], {}, scope)
     elif cls.foreign_bases and all(isinstance(base, type) for base in cls.foreign_bases):
         instance.attributes["args"] = tuple(args)
-    elif cls.foreign_bases:
+    elif cls.foreign_bases and (args or keywords or not all(map(makes_empty_objects, cls.foreign_bases))):
         raise reader.error(node, f"{cls.name} is made by its library; define __init__ in the class")
-    elif args or keywords:
+    elif not cls.foreign_bases and (args or keywords):
         raise reader.error(node, f"{cls.name} takes nothing; give nothing")
     return instance
 

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from typelattice.programs.calls.call_tables import NameSort, name_meaning, name_meanings
+from typelattice.programs.calls.call_tables import NameSort, is_identity, name_meaning, name_meanings
 from typelattice.programs.calls.program_builder import Mode
 from typelattice.programs.calls.steps import NamedDType
 from typelattice.programs.readers.source.python_values import (
@@ -74,7 +74,8 @@ def make_context(
     """
     parameters = find_parameters(function)
     if parameters is None:
-        return ContextValue() if is_neutral_context(function) else MISSING
+        is_context = is_neutral_context(function) and not is_identity(function.path[-1], function.owner)
+        return ContextValue() if is_context else MISSING
     name = function.path[-1]
     listed: dict[str, Any] = {**dict(zip(parameters, args, strict=False)), **keywords}
     if len(args) > len(parameters) or not {*listed} <= {*parameters}:

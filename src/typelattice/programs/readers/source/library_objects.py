@@ -115,6 +115,17 @@ def inherited_method(instance: Any, name: str, sort: str, rest: str) -> PythonFu
     return PythonFunction(name, call)
 
 
+def makes_empty_objects(base: object) -> bool:
+    """Return True for a class of a library whose methods are known, such as `nn.Module`.
+
+    Its objects have no attributes of their own that an array depends on.
+    """
+    if not isinstance(base, DottedName):
+        return False
+    known = name_meanings(NameSort.OBJECT_METHOD)
+    return any(library == base.owner and name.startswith(f"{base.path[-1]}.") for library, name in known)
+
+
 def find_dtype(values: tuple[Any, ...]) -> DTypeArgument | None:
     """Return the dtype among the arguments of `.to`, or None if it is given a device alone."""
     for x in values:

@@ -137,6 +137,8 @@ class WorkLimitError(SettingError):
     """The error of a source that takes too long to read. No line of it can be left out."""
 
 
+DEVICE = "cpu"  # of arrays: systems say what libraries do there
+ATTRIBUTES_OF_DEVICES = ("type", "index", "platform")
 OWN_CLASS_NAMES = {
     each.__name__
     for each in (
@@ -443,6 +445,9 @@ class SourceReader:
                 return ContainerMethod(value, name)
             if (method := value.of.find(name)) is not MISSING:
                 return BoundFunction(method, (value,))
+        if isinstance(value, str) and name in ATTRIBUTES_OF_DEVICES:  # a device is read as its text
+            kind, _, number = value.partition(":")
+            return kind if name != "index" else int(number) if number.isdigit() else None
         if isinstance(value, (int, float, complex)) and name in ("real", "imag"):
             part: ReadValue = getattr(value, name)
             return part
@@ -555,7 +560,10 @@ class SourceReader:
             return call_method(self.builder, self.excerpt_of(node), "flatten", array, (), {})
         if name_meaning(NameSort.ATTRIBUTE_ITSELF, name, self.builder.steps[array.step].owner):
             return array
-        return None if name == "device" else BoundMethod(array, name)
+        flag = name_meaning(NameSort.FLAG_OF_ARRAYS, name, self.builder.steps[array.step].owner)
+        if flag is not None:
+            return flag == str(True)
+        return DEVICE if name == "device" else BoundMethod(array, name)
 
     # -- values as arguments of operations
 

@@ -42,9 +42,11 @@ MAX_SHAPES = 4
 INDEX_PARAMETERS = ("index", "indices", "ids", "obj", "idx")
 SOURCE_PARAMETERS = ("source", "src", "values", "value")
 MASK_PARAMETERS = ("mask", "condition")
-OPERAND_NAMES = ("x", "y", "z", "u", "v")
+OPERAND_NAMES = ("x", "y", "z")
 NAME_BY_FILLED = {"int64": "i", "float32": "f", "bool": "b"}
 """The names of further arrays in a call, by their dtypes."""
+NO_ARRAYS = ("axis", "n")
+"""Parameters in expressions that are no arrays."""
 CREATORS = ("rand", "randn", "zeros", "full")
 """Functions of expressions that take no array."""
 LIKE_BY_OPERAND_COUNT = {1: "cbrt", 2: "kron", 3: "addmm"}
@@ -199,8 +201,8 @@ def list_composed_results(library: str) -> Iterator[tuple[BookRow, int, tuple[st
                 continue
             expression = ast.parse(result.rpartition(":")[2].lstrip("~="), mode="eval").body
             used = frozenset() if isinstance(expression, ast.Attribute) else list_arrays(expression)
-            if found := tuple(name for name in names if name in used):
-                yield row, number, found[: len(OPERAND_NAMES)]
+            if found := tuple(name for name in names if name in used and name not in NO_ARRAYS):
+                yield row, number, found[: len(LIKE_BY_OPERAND_COUNT)]
 
 
 def list_arrays(node: ast.AST) -> frozenset[str]:
@@ -346,10 +348,12 @@ def _is_required(part: str) -> bool:
 def _list_choices(part: str) -> Sequence[object]:
     """List the values to try for a parameter that is no operand."""
     names, allowed = parameter_names(part), part.split(":")[1:]
-    if allowed:
-        return [int(allowed[0]) if allowed[0].isdigit() else allowed[0]]
     if names[0].startswith("return_") or names[0] == "out_int32":
         return [True]
+    if any("dtype" in name or name.startswith("out_") or name == "output_type" for name in names):
+        return []  # a dtype, which no recorder fills in
+    if allowed:
+        return [int(allowed[0]) if allowed[0].isdigit() else allowed[0]]
     if "target" in names:
         return [BookOperand("int64", has_one_axis=True), BookOperand("int64"), BookOperand("float32")]
     if {*names} & {*INDEX_PARAMETERS}:

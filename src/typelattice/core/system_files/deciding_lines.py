@@ -394,7 +394,7 @@ class DecidingLineSearch:
 
     def _rule_on_lines(self, file: str, key: str, lines: tuple[int, ...]) -> DecidingLines:
         text = self.definition.text_of(file)
-        whole = text.text.split("\n") if text else []
+        whole = text.lines if text else ()
         return DecidingLines(
             file, key, lines, tuple(whole[n - 1].rstrip("\r") for n in lines if n <= len(whole))
         )

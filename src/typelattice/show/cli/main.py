@@ -139,8 +139,8 @@ class Parser(ArgumentParser):
         for option in options:
             action = self._option_string_actions.get(option)
             several = action is not None and isinstance(action.default, list)
-            is_repeated = [*option_by_word.values()].count(option) > 1 or any(w.startswith(option) for w in words)
-            if action is None or (is_repeated and not several):
+            count = [*option_by_word.values(), *(word.partition("=")[0] for word in words)].count(option)
+            if action is None or (count > 1 and not several):
                 return ""
         typed = [
             part

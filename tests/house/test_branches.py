@@ -1,4 +1,4 @@
-"""The limit of branches that a function may have."""
+"""The limits of branches and of lines that a function may have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from parsed_sources import parse_source
 
 SOURCE = Path(__file__).parents[2] / "src" / "typelattice"
-MOST = 20
+MOST, MOST_LINES = 20, 60
 BRANCHES = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.match_case)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SCOPES = (*FUNCTIONS, ast.Lambda, ast.ClassDef)
@@ -55,3 +55,20 @@ def test_no_function_has_more_than_20_branches() -> None:
         if count > MOST
     }
     assert found == WRITTEN_OUT, f"divide by ideas, or use a table: {sorted(found - WRITTEN_OUT)}"
+
+
+def lines_of_code(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The lines of a function without its docstring."""
+    first = function.body[1 if ast.get_docstring(function, clean=False) and function.body[1:] else 0]
+    return (function.end_lineno or 0) - first.lineno + 1
+
+
+def test_a_function_of_more_than_60_lines_says_why_it_is_long() -> None:
+    unexplained = [
+        f"{path.relative_to(SOURCE)}: {node.name} has {lines_of_code(node)} lines"
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(parse_source(path))
+        if isinstance(node, FUNCTIONS) and lines_of_code(node) > MOST_LINES
+        if not path.read_text(encoding="utf-8").split("\n")[node.lineno - 2].lstrip().startswith("# Long: ")
+    ]
+    assert unexplained == []

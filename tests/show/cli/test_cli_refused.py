@@ -22,7 +22,7 @@ from typelattice.show.cli.main import main
     ("table jax add", "and an operation is named by --op: type typelattice table --system jax --op add; see"),
     ("diff jax torch add", "; an operation is named by --op: type typelattice diff jax torch --op add; see"),
     ("explain int8 i16 add", "no operand; type typelattice explain int8 i16 --op add"),
-    ("emit jax --lang cpp17 -o out/jax.hpp", "names a file, and several are written into a folder; type -o jax"),
+    ("emit jax --lang rust -o out/jax.rs", "a file, and several are written into a folder; type -o jax"),
     ("table jax --system torch", "unrecognized arguments: jax; see"),
     ("explain in8", "did you mean int8"), ("explain i4", "int4"), ("explain int8:1d", "cannot read '1d'"),
     ("explain int8 --system numpi", "did you mean numpy or numpy1?"),

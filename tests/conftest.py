@@ -19,8 +19,11 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 # A shell that starts a run in the background has it ignore Ctrl-C, and so every process that a test starts.
+# `nohup` does so with the end of a terminal.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Options for this run alone: processes that a test starts are tested for what they print without them.
 os.environ.pop("PYTEST_ADDOPTS", None)

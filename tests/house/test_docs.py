@@ -227,6 +227,7 @@ def test_the_example_of_helpers_runs_over_what_is_installed() -> None:
     assert done.stdout.count("result float32: -1.3416") >= 2
 
 
+@pytest.mark.whole  # the examples of README show the same, and `.ci/run` runs the demo
 def test_the_demo_finds_patches_and_draws(tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUTF8": "1"}
     argv = [sys.executable, ROOT / "examples" / "demo.py"]

@@ -26,28 +26,38 @@ FOREIGN = {
 }  # fmt: skip
 
 
-def list_docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def list_docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield the line and the text of each docstring, without the code of its examples."""
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
+    for node in list_documented(tree):
+        if text := ast.get_docstring(node):
             yield getattr(node, "lineno", 1), re.sub(r"(?m)^\s*(?:>>>|\.\.\.) .*$", "", text)
 
 
-def list_names(tree: ast.AST) -> Iterator[str]:
-    """Yield each name that the code defines, uses or has in a text that is no docstring."""
-    nodes = [n for n in ast.walk(tree) if isinstance(n, DOCUMENTED) and ast.get_docstring(n)]
-    docstrings = {id(n.body[0].value) for n in nodes}
-    for node in ast.walk(tree):
-        for field in ("name", "id", "attr", "arg", "module"):
-            yield from str(getattr(node, field, None) or "").split(".")
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
-            yield from re.findall(r"\w+", node.value)
+def list_documented(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield what may have a docstring: the module, its classes and functions, and those within them."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, DOCUMENTED):
+            yield node
+        if not isinstance(node, ast.expr):
+            waiting += ast.iter_child_nodes(node)
+
+
+def list_names(path: Path) -> Iterator[str]:
+    """Yield each word of a file outside of docstrings and comments."""
+    lines = path.read_text(encoding="utf-8").split("\n")
+    for node in list_documented(parse_source(path)):
+        if ast.get_docstring(node, clean=False):
+            text = node.body[0]
+            lines[text.lineno - 1 : text.end_lineno] = [""] * (text.end_lineno - text.lineno + 1)
+    yield from re.findall(r"\w+", re.sub(r"(?m)(^|  )# .*$", "", "\n".join(lines)))
 
 
 @cache
 def known_names() -> frozenset[str]:
     """All names of the code and of the data, and the names of files and folders."""
-    of_code = {name for path in FILES for name in list_names(parse_source(path))}
+    of_code = {name for path in FILES for name in list_names(path)}
     of_data = {word for path in DATA for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
     parts = {part for path in FILES for part in path.relative_to(ROOT).with_suffix("").parts}
     return frozenset({*dir(builtins), *of_code, *of_data, *parts, *FOREIGN})

@@ -45,8 +45,7 @@ MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
     "conformance/recording/libraries", "conformance/imitations/alternative_implementations",
     "conformance/pytest", "programs/readers/onnx_import", "programs/targets",
     "tracing/entry_points/pytest_plugin", "tracing/entry_points/pytest_run", "show/explorer/server",
-    "show/cli/commands/completion", "show/editor/language_server", "repair/survey/numpy_adapter",
-    "base/workers/dask_pool",
+    "show/editor/language_server", "repair/survey/numpy_adapter", "base/workers/dask_pool",
 )  # fmt: skip
 # What recorders must not depend on: else they would prove nothing.
 ENGINE = {"core/engine", "core/system_files", "core/explanations", "study/tables", "study/laws"}

@@ -41,6 +41,10 @@ def test_the_magic_counts_lines_from_its_own(run_cell: Runner) -> None:
 
 @pytest.mark.parametrize(("cell", "error"), [
     ("%%dtypes nope\nx = 1", "UsageError: unknown system 'nope'"),
+    (
+        "%%dtypes --system torch\nx = 1",
+        "UsageError: %%dtypes takes names of systems alone, and no option '--system'; write %%dtypes torch",
+    ),
     ("%%dtypes 'a\nx = 1", """UsageError: %%dtypes: no closing quotation in "'a"; give names of systems"""),
     ("%%dtypes\nx = 1\nx = = 1", "UsageError: cell 3, line 3: invalid syntax: x = = 1"),
 ])  # fmt: skip

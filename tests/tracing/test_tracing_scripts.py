@@ -114,17 +114,21 @@ sys.excepthook = hook
 }
 
 
-@pytest.mark.parametrize("how", ["script", "module", "child"])
-def test_no_frame_is_below_the_frames_of_a_program(tmp_path: Path, how: str) -> None:
-    starts = {"script": ("main.py",), "module": ("-m", "main"), "child": ("start.py",)}
-    start = "import subprocess, sys\nsys.exit(subprocess.call([sys.executable, 'main.py']))\n"
-    (tmp_path / "start.py").write_text(start, encoding="utf-8")
-    for name, text in WALKERS.items():
-        (tmp_path / "main.py").write_text(f"import sys\n{text}\n", encoding="utf-8")
-        plain, followed = both(tmp_path, *starts[how], PYTHONWARNINGS="always")
-        assert followed.stdout == plain.stdout, name
-        assert followed.stderr.startswith(plain.stderr), name
-        assert followed.returncode == plain.returncode == (name == "the hook of errors"), name
+STARTS = (("main.py",), ("-m", "main"), ("start.py",))  # a script, a module, a child process
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    one_in(3, [(name, STARTS[(i + j) % 3]) for i, name in enumerate(WALKERS) for j in range(3)]),
+)
+def test_no_frame_is_below_the_frames_of_a_program(tmp_path: Path, name: str, start: tuple[str, ...]) -> None:
+    child = "import subprocess, sys\nsys.exit(subprocess.call([sys.executable, 'main.py']))\n"
+    (tmp_path / "start.py").write_text(child, encoding="utf-8")
+    (tmp_path / "main.py").write_text(f"import sys\n{WALKERS[name]}\n", encoding="utf-8")
+    plain, followed = both(tmp_path, *start, PYTHONWARNINGS="always")
+    assert followed.stdout == plain.stdout
+    assert followed.stderr.startswith(plain.stderr)
+    assert followed.returncode == plain.returncode == (name == "the hook of errors")
 
 
 def test_a_program_is_followed_where_a_profiler_calls_us(tmp_path: Path) -> None:
@@ -148,13 +152,15 @@ UNCOMPILABLE = {
 }
 
 
-def test_a_script_that_python_cannot_compile_ends_with_the_report_of_python(tmp_path: Path) -> None:
-    for name, text in UNCOMPILABLE.items():
-        (tmp_path / "main.py").write_bytes(text)
-        plain, followed = both(tmp_path, "main.py", "a")
-        assert (followed.stdout, followed.returncode) == (plain.stdout, plain.returncode) == ("", 1), name
-        assert followed.stderr.startswith(plain.stderr), name
-        assert "not followed: main.py: Python cannot compile it" in followed.stderr, name
+@pytest.mark.parametrize("name", one_in(3, [*UNCOMPILABLE]))
+def test_a_script_that_python_cannot_compile_ends_with_the_report_of_python(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "main.py").write_bytes(UNCOMPILABLE[name])
+    plain, followed = both(tmp_path, "main.py", "a")
+    assert (followed.stdout, followed.returncode) == (plain.stdout, plain.returncode) == ("", 1)
+    assert followed.stderr.startswith(plain.stderr)
+    assert "not followed: main.py: Python cannot compile it" in followed.stderr
 
 
 def test_compiled_code_is_refused_and_its_source_asked_for(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from itertools import groupby
 from pathlib import Path
 
 import typelattice as tl
+from typelattice.base.rendering.terminal_output import progress_bar
 from typelattice.core.engine.promotion import Promotion
 from typelattice.core.evidence.never_asked import is_never_asked, missing_dtype_of
 from typelattice.core.evidence.recorded_answer import RecordedAnswer, find_recorded_answer
@@ -412,9 +413,12 @@ def write(html: Path, address: str = "") -> int:
     every = [*list_questions()]
     for op in (*SIGN_BY_OPERATION, *UNARY_OPERATIONS):
         (into / op).mkdir(exist_ok=True)
+    report, newest = progress_bar(), {}
     with ProcessPoolExecutor() as processes:
         made = processes.map(partial(_write_page, into, address), every, chunksize=20)
-        newest = dict(zip(every, made, strict=True))
+        for question, found in zip(every, made, strict=True):
+            newest[question] = found
+            report(len(newest), len(every), question.title)
     for op in (*SIGN_BY_OPERATION, *UNARY_OPERATIONS):
         (into / f"{op}.html").write_text(overview(op, newest), encoding="utf-8")
     (into / "index.html").write_text(index(every), encoding="utf-8")

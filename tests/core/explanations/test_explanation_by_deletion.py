@@ -153,7 +153,7 @@ def named(rule: DecidingLines, p: tl.Promotion) -> bool:
 LEAST_SHOWN = 0.8  # of the answers, operands of one dtype aside; of most systems it is all
 
 
-@pytest.mark.parametrize("name", one_in(8, tl.systems(), 2))
+@pytest.mark.parametrize("name", one_in(12, tl.systems(), 2))
 def test_without_what_the_lines_named_say_the_answer_changes(
     name: str, record_property: Callable[[str, str], None]
 ) -> None:

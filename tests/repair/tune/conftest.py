@@ -7,12 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import fork_searches
 
 from typelattice.repair.tune.tune_options import TuneOptions
 from typelattice.repair.tune.tune_program import make_script_tuner
 from typelattice.repair.tune.tuning_result import Tuning
 
 Tune = Callable[..., Tuning]
+
+
+@pytest.fixture(autouse=True)
+def forked_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork each run. The tests of the command line run programs in the processes in which users' run."""
+    fork_searches(monkeypatch)
 
 
 @pytest.fixture

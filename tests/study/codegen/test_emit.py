@@ -176,7 +176,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize(("lang", "mistake"), one_in(4, [*product(COMPILERS, MISTAKES)]))
+@pytest.mark.parametrize(("lang", "mistake"), one_in(7, [*product(COMPILERS, MISTAKES)]))
 def test_the_emitted_test_finds_a_planted_mistake(tmp_path: Path, lang: str, mistake: str) -> None:
     skip_without(lang)
     files = emit_files(tl.system("jax"), lang, ops=["divide"], tiers=["array"], casts=True)

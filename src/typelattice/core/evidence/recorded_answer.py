@@ -20,7 +20,12 @@ from typelattice.core.evidence.answer_notation import (
 )
 from typelattice.core.evidence.departure_files import may_vary
 from typelattice.core.evidence.recorded_calls import RecordedCall
-from typelattice.core.evidence.recording_files import FOREIGN_FOLDER, FUNCTIONS_FOLDER, open_recording
+from typelattice.core.evidence.recording_files import (
+    FOREIGN_FOLDER,
+    FUNCTIONS_FOLDER,
+    MAX_OPEN_RECORDINGS,
+    open_recording,
+)
 from typelattice.core.losses.range_and_overflow import PythonNumber
 from typelattice.core.operands.notation import parse_operand, read_dtype
 from typelattice.core.operands.operand import Operand, OperandError
@@ -243,7 +248,7 @@ def listed_departure(promotion: Promotion) -> Departure | None:
     return departure_of(call, promotion.promoting_operands, _list_departures(name))
 
 
-@lru_cache(128)  # every answer of a system needs it
+@lru_cache(MAX_OPEN_RECORDINGS)  # every answer of a system needs it
 def recording_name_of(system: Rules) -> str | None:
     """Return the name of the recording of a system's library, or None if nothing was recorded for it."""
     entry = recordings().get(system.name)
@@ -251,7 +256,7 @@ def recording_name_of(system: Rules) -> str | None:
     return system.name if of_library and open_recording(system.name) else None
 
 
-@lru_cache(128)
+@lru_cache(MAX_OPEN_RECORDINGS)
 def recorded_library_version(system: Rules) -> str:
     """Return the recorded library, in the version of the recording: `torch 2.13.0`.
 
@@ -275,7 +280,7 @@ def _list_packages(system: Rules) -> list[str]:
     return [words[0] for words in map(str.split, system.library.split(",")) if words]
 
 
-@lru_cache(32)
+@lru_cache(MAX_OPEN_RECORDINGS)
 def _functions_of(name: str) -> frozenset[str]:
     """Return the functions of the library's book that were recorded."""
     recording = open_recording(f"{FUNCTIONS_FOLDER}/{name}")
@@ -332,7 +337,7 @@ def _is_ordinary(value: PythonNumber, is_power: bool) -> bool:
     )
 
 
-@lru_cache(32)
+@lru_cache(MAX_OPEN_RECORDINGS)
 def _list_departures(name: str) -> Sequence[Departure]:
     from typelattice.core.evidence.list_departures import list_departures
 

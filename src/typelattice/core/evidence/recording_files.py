@@ -36,7 +36,7 @@ RECORDING_FORMAT_VERSION = 3
 MAX_RECORDING_BYTES = 20_000_000  # ten times the largest so far
 MAX_CALLS = 5_000_000
 MAX_REFERENCE_CHAIN = 4  # how many operations refer to one another: `+=` to `+`, and so on
-MAX_OPEN_RECORDINGS = 64  # recordings kept in memory
+MAX_OPEN_RECORDINGS = 256  # recordings kept in memory: one question may be asked of all systems
 TYPE_BY_HEADER_KEY: Mapping[str, type] = {
     "library": str, "versions": dict, "python": str, "date": str, "how": str, "operands": list, "seed": int,
 }  # fmt: skip

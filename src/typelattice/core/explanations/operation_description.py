@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Set
 
 from typelattice.base.errors.error_texts import join_words
-from typelattice.core.dtypes.dtypes import DType, Kind
+from typelattice.core.dtypes.dtypes import Kind
 from typelattice.core.engine.evaluate_operation import find_operation_rules
 from typelattice.core.engine.operand_checks import SCALAR_PLACE_TEXTS, dtype_of_pair
 from typelattice.core.engine.operation_join import counted_dtype, make_arrays
@@ -41,12 +41,8 @@ def describe_operation(promotion: Promotion) -> list[str]:
 
 def _describe_taken(promotion: Promotion, rule: OperationRules) -> Iterator[str]:
     """Describe the dtypes that the operation can compute in, and the operands that it accepts."""
-    concerned = [
-        n
-        for n in (promotion.node, promotion.compute, *(o.dtype for o in promotion.promoting_operands))
-        if isinstance(n, DType)
-    ]
-    concerned += [n for decision in promotion.decisions for n in decision.nodes if isinstance(n, DType)]
+    concerned = {promotion.node, promotion.compute, *(o.dtype for o in promotion.promoting_operands)}
+    concerned.update(*(decision.nodes for decision in promotion.decisions))
     yield f"{promotion.op} can compute in {_describe_domain(rule.kernels, concerned)}"
     if rule.accepts and any(o.dtype and o.dtype not in rule.accepts for o in promotion.promoting_operands):
         yield f"an operand may be {_describe_domain(rule.accepts, concerned)}"
@@ -84,7 +80,7 @@ def _describe_join(promotion: Promotion, rule: OperationRules) -> Iterator[str]:
         yield "it computes in the first of its loops to which every operand casts"
 
 
-def _describe_domain(domain: Domain, concerned: Sequence[DType]) -> str:
+def _describe_domain(domain: Domain, concerned: Set[object]) -> str:
     """List the kinds and dtypes of a domain.
 
     Of the excluded dtypes, name those that concern this question.

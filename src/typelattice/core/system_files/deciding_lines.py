@@ -63,6 +63,8 @@ class DecidingLineSearch:
         self.definition, self.covers = definition, covers
         self.line_removal = LineRemoval(definition, covers, build)
         self._rules_of_key = lru_cache(maxsize=256)(self._find_rules_of_key)
+        # The last promotion, and which rules decide it: a search has some rules in several of its lists.
+        self._last: tuple[Promotion | None, dict[DecidingLines, bool]] = None, {}
 
     def deciding_rule(self, promotion: Promotion) -> DecidingLines:
         """Return the lines that decided an answer, in the system's file or in one of our tables.
@@ -102,7 +104,17 @@ class DecidingLineSearch:
         ]
 
     def decides(self, rule: DecidingLines, promotion: Promotion) -> bool:
-        """Return True if the system answers differently without a rule.
+        """Return True if the system answers differently without a rule."""
+        promotion_of_last, decided = self._last
+        if promotion_of_last is not promotion:
+            decided = {}
+            self._last = promotion, decided
+        if rule not in decided:
+            decided[rule] = self._answers_differ_without(rule, promotion)
+        return decided[rule]
+
+    def _answers_differ_without(self, rule: DecidingLines, promotion: Promotion) -> bool:
+        """Return True if the answer is another one without a rule.
 
         If the file is invalid without the lines, give the key its default instead.
         """
@@ -394,7 +406,7 @@ class DecidingLineSearch:
 
     def _rule_on_lines(self, file: str, key: str, lines: tuple[int, ...]) -> DecidingLines:
         text = self.definition.text_of(file)
-        whole = text.text.split("\n") if text else []
+        whole = text.lines if text else ()
         return DecidingLines(
             file, key, lines, tuple(whole[n - 1].rstrip("\r") for n in lines if n <= len(whole))
         )

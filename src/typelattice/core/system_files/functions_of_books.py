@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from typelattice.base.objects.frozen_classes import replace
 from typelattice.core.system_files.system_definition import SystemDefinition
@@ -52,9 +53,7 @@ class CustomOperations(Mapping[str, Operation]):
     def __contains__(self, name: object) -> bool:
         if name in self._defined:
             return True
-        from typelattice.core.operations.operations import OPERATION_BY_NAME
-
-        if name in OPERATION_BY_NAME or not isinstance(name, str):
+        if name in _known_operations() or not isinstance(name, str):
             return False
         return _rule_of_part(name) in self._defined or bool(self._defined and name in self.rule_by_function)
 
@@ -76,6 +75,14 @@ class CustomOperations(Mapping[str, Operation]):
 
     def __len__(self) -> int:
         return len(self._defined) + len(self.rule_by_function)
+
+
+@cache  # an import in each question takes longer than the question
+def _known_operations() -> Mapping[str, Operation]:
+    """Return all operations that need no system, by each of their names."""
+    from typelattice.core.operations.operations import OPERATION_BY_NAME
+
+    return OPERATION_BY_NAME
 
 
 def _rule_of_part(name: str) -> str:

@@ -131,6 +131,7 @@ def build_system(definition: SystemDefinition, shipped: bool = False) -> System:
     return found
 
 
+# Long: each key is read after those that it depends on, and the result has a field for each
 def _build_system(reader: KeyReader, shipped: bool) -> System:
     """Build the system: read each key after those that it depends on. Raises ValueError."""
     title, source, library = (_read_phrase(reader, key) for key in ("title", "source", "library"))

@@ -38,6 +38,8 @@ TYPE_BY_KEY: dict[str, type] = {
     "tiers": list, "both-ways": list, "first-is-array": bool,
 }  # fmt: skip
 MAX_EXTENDED_FILES = 8  # files of which each extends the next
+# Keys that say which words and nodes an entry of `ops` may name.
+KEYS_NEEDED_BY_OPERATIONS = ("dtypes", "sets", OPERATION_SETS_KEY, "order")
 INHERITED_MARK = "..."  # means the inherited value, in an order and among the entries of a table
 
 
@@ -174,7 +176,7 @@ class SystemDefinition:
             return self
         base, text, own = self.base.drop_lines(file, lines), self.main, self.main_values
         if text.file == file:
-            kept = [line for n, line in enumerate(text.text.split("\n"), 1) if n not in lines]
+            kept = [line for n, line in enumerate(text.lines, 1) if n not in lines]
             text = SystemText(file, "\n".join(kept), text.path)
             own = {key: value for key, value in _read_values(text).values.items() if key != "extends"}
         return replace(base.override_keys(CheckedKeys(own), text), is_whole=False)
@@ -182,10 +184,10 @@ class SystemDefinition:
     def mark_checked(self, valid: SystemDefinition) -> SystemDefinition:
         """Return the definition with the entries of `ops` that it shares with a valid one as checked.
 
-        Entries depend on the other keys, and on operations that entries define, so these must be the same.
+        Entries depend on a few other keys, and on operations that entries define, so these must be the same.
         """
         ops, valid_ops = self.entries_of_key("ops"), valid.entries_of_key("ops")
-        if {**self.values, "ops": None} != {**valid.values, "ops": None}:
+        if any(self.values.get(key) != valid.values.get(key) for key in KEYS_NEEDED_BY_OPERATIONS):
             return self
         if _entries_that_define(ops) != _entries_that_define(valid_ops):
             return self

@@ -126,6 +126,11 @@ class SystemText:
             raise FormatError(self.file, None, "", cause)
 
     @cached_property
+    def lines(self) -> Sequence[str]:
+        """The lines of the text, the first at 0."""
+        return self.text.split("\n")
+
+    @cached_property
     def positions(self) -> KeyPositions:
         """The positions of the parts, found at the first use, since most answers name none."""
         return self._find_positions()

@@ -38,6 +38,7 @@ COMMANDS_BY_PURPOSE = {
 COMMAND_NAMES = tuple(name for names in COMMANDS_BY_PURPOSE.values() for name in names)
 
 OWN_OPTIONS = ("--help", "--version")
+NOUN_BY_OPTION = {"--system": "a system is named by ", "--op": "an operation is named by "}
 
 # 130 is what shells report for Ctrl-C
 EXIT_ANSWERED, EXIT_DIFFERENT, EXIT_NO_ANSWER, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -90,7 +91,7 @@ class Parser(ArgumentParser):
             others = [word for word in unread if not word.startswith("-")]
             known = [word for word in words if word in others or word not in unread]
             near = self._nearest_option(unread)
-            advice = near + ("" if "--system" in near else self._suggest_system_options(known, others))
+            advice = near + ("" if "--system" in near else self._suggest_options(known, others))
             self.error(f"unrecognized arguments: {' '.join(unread)}{advice}")
         return found
 
@@ -128,24 +129,26 @@ class Parser(ArgumentParser):
             if holds_one and sum(word in option.option_strings for word in given) > 1:
                 self.error(f"argument {'/'.join(option.option_strings)}: given more than once; name one")
 
-    def _suggest_system_options(self, words: Sequence[str], unknown_words: Sequence[str]) -> str:
-        """Return the command line to type instead, if the words that were not understood name systems."""
-        takes_systems = "--system" in self._option_string_actions
-        takes_several = isinstance(self.get_default("system"), list)
-        named = all(word in tl.systems(versions=True) or word.endswith(".toml") for word in unknown_words)
-        given = any(word.startswith("--system") for word in words)
-        if (
-            not unknown_words
-            or not takes_systems
-            or not named
-            or given
-            or (len(unknown_words) > 1 and not takes_several)
-        ):
-            return ""
+    def _suggest_options(self, words: Sequence[str], unknown_words: Sequence[str]) -> str:
+        """Return the command line to type instead, if the words not understood name values of options.
+
+        These are systems and an operation. An option is suggested as often as it may be given.
+        """
+        option_by_word = {word: _option_of_value(word) for word in unknown_words}
+        options = sorted({*option_by_word.values()}, reverse=True)
+        for option in options:
+            action = self._option_string_actions.get(option)
+            several = action is not None and isinstance(action.default, list)
+            count = [*option_by_word.values(), *(word.partition("=")[0] for word in words)].count(option)
+            if action is None or (count > 1 and not several):
+                return ""
         typed = [
-            part for word in words for part in (("--system", word) if word in unknown_words else (word,))
+            part
+            for word in words
+            for part in ((option_by_word[word], word) if word in option_by_word else (word,))
         ]
-        return f"; a system is named by --system: type {self.prog} {shlex.join(typed)}"
+        named = " and ".join(NOUN_BY_OPTION[option] + option for option in options)
+        return f"; {named}: type {self.prog} {shlex.join(typed)}" if options else ""
 
     def error(self, message: str) -> NoReturn:
         name = self.prog.removeprefix("typelattice ")
@@ -209,6 +212,15 @@ def run(argv: list[str], ends_process: bool = False) -> Paragraphs:
             args.command = [*words.program]
         args.ends_process = ends_process
         yield from find_command(first).run(args)
+
+
+def _option_of_value(word: str) -> str:
+    """Return the option that a system or an operation is a value of, or an empty text."""
+    if word in tl.systems(versions=True) or word.endswith(".toml"):
+        return "--system"
+    from typelattice.core.operations.operations import OPERATION_BY_NAME  # needed only for an error
+
+    return "--op" if word in OPERATION_BY_NAME else ""
 
 
 def _no_command(typed: str, known_words: Sequence[str]) -> str:

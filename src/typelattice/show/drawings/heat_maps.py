@@ -208,28 +208,7 @@ def _draw_map(heat: HeatMap, colours: Sequence[str], low: float, high: float) ->
     painted = cm.ScalarMappable(scale, shades)
     axes.set_facecolor("0.85")
     axes.imshow(values, cmap=shades, norm=scale)
-    for i, row in enumerate(grid.cells):
-        for j, cell in enumerate(row):
-            empty = isnan(values[i][j])
-            red, green, blue, _ = painted.to_rgba(values[i][j])
-            ink = (
-                "black"
-                if empty or 0.3 * red + 0.6 * green + 0.1 * blue > MIN_BRIGHTNESS_FOR_DARK_TEXT
-                else "white"
-            )
-            axes.text(
-                j,
-                i,
-                _escape_formula(cell.text),
-                ha="center",
-                va="center",
-                color=ink,
-                fontsize=7,
-                family=MONOSPACED_FONT,
-            )
-            if empty:
-                square = import_module("matplotlib.patches").Rectangle
-                axes.add_patch(square((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="////", edgecolor="0.6"))
+    _write_cells(axes, heat, painted.to_rgba)
     axes.set_xticks(range(len(grid.columns)), [_escape_formula(c.text) for c in grid.columns])
     axes.set_yticks(range(len(grid.rows)), [_escape_formula(c.text) for c in grid.rows])
     longest = max((len(c.text) for c in grid.columns), default=0)
@@ -245,6 +224,22 @@ def _draw_map(heat: HeatMap, colours: Sequence[str], low: float, high: float) ->
     axes.set_ylim(len(grid.rows) - 0.5, -0.5)
     axes.spines[:].set_visible(False)
     return figure, axes, lambda value: painted.to_rgba(value)
+
+
+def _write_cells(axes: Any, heat: HeatMap, colour_of: Callable[[float], Any]) -> None:
+    """Write the text of each cell in black or white, and hatch cells without a value."""
+    square = import_module("matplotlib.patches").Rectangle
+    for i, row in enumerate(heat.grid.cells):
+        for j, cell in enumerate(row):
+            empty = isnan(heat.values[i][j])
+            red, green, blue, _ = colour_of(heat.values[i][j])
+            is_bright = 0.3 * red + 0.6 * green + 0.1 * blue > MIN_BRIGHTNESS_FOR_DARK_TEXT
+            axes.text(
+                j, i, _escape_formula(cell.text), ha="center", va="center", fontsize=7,
+                color="black" if empty or is_bright else "white", family=MONOSPACED_FONT,
+            )  # fmt: skip
+            if empty:
+                axes.add_patch(square((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="////", edgecolor="0.6"))
 
 
 def _escape_formula(text: str) -> str:

@@ -64,6 +64,7 @@ class KnownRuns:
         return self._read[1]
 
 
+# Long: a handler for each request; all share the server and the runs
 def build_server(document: Path | None, version: str) -> LanguageServer:
     """Build the server for `document`, a run that `typelattice trace --json` wrote or will write."""
     made = LanguageServer("typelattice", version)

@@ -13,6 +13,7 @@ from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
 
+from typelattice.base.objects.gc_pause import pause_gc
 from typelattice.core.dtypes.dtypes import Kind
 from typelattice.core.engine.evaluate_operation import find_operation_rules
 from typelattice.core.engine.system import System
@@ -131,7 +132,8 @@ def _build_groups(
 
 def _build_group(group: Sequence[SystemOrPath], ops: Sequence[str | None]) -> EntriesAndPools:
     pools, columns = Pools(), ColumnNumbers()
-    return [_system_entry(one, ops, pools, columns) for one in group], pools
+    with pause_gc():
+        return [_system_entry(one, ops, pools, columns) for one in group], pools
 
 
 def _operation_entry(op_name: str | None) -> dict[str, object]:

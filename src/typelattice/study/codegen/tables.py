@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import product
 from typing import Literal
 
@@ -179,6 +180,9 @@ class _Answers:
         return self._known[key]
 
 
+_answers_of = lru_cache(maxsize=1)(_Answers)  # `agree` builds the tables of one system a hundred times
+
+
 def build_tables(
     system: System,
     ops: Sequence[str] = (),
@@ -215,7 +219,7 @@ def build_tables(
     questions = [*_list_questions(system, None, chosen)]
     for name in names:
         questions += _list_questions(system, name, _tiers_of_operation(system, name, chosen))
-    answers = _Answers(system)
+    answers = _answers_of(system)
     arrays = _close_operands(system, answers, questions, scalars)
     indices = _assign_indices(arrays, earlier_indices or {})
     found = GeneratedTables(

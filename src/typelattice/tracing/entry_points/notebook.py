@@ -11,6 +11,7 @@ from traceback import walk_stack, walk_tb
 from typing import Any
 from zlib import crc32
 
+from typelattice.base.errors.error_texts import quote_short
 from typelattice.base.errors.errors import TypelatticeError
 from typelattice.base.errors.outside_errors import leave_out_own_frames
 from typelattice.core.system_files.reader import system as find_system
@@ -54,9 +55,14 @@ def load_ipython_extension(shell: Any) -> None:
 def _split_line(line: str) -> list[str]:
     """Split the line of the magic into names of systems. Raises TraceError."""
     try:
-        return shlex.split(line)
+        names = shlex.split(line)
     except ValueError as e:
         raise TraceError(f"%%dtypes: {str(e).lower()} in {line!r}; give names of systems") from None
+    if option := next((name for name in names if name.startswith("-")), None):
+        others = " ".join(name for name in names if not name.startswith("-")) or "torch"
+        what = f"%%dtypes takes names of systems alone, and no option {quote_short(option)}"
+        raise TraceError(f"{what}; write %%dtypes {others}")
+    return names
 
 
 def _cell_file(shell: Any, code: str) -> str:

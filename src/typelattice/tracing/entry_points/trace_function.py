@@ -123,7 +123,7 @@ def why(traced: Traced | FollowedBlock, result: str = RESULT_NAME) -> Why:
     """
     if type(traced) not in (Traced, FollowedBlock):
         what = f"an object of type {type(traced).__name__} is no traced call"
-        raise TraceError(f"{what}; give what tl.trace(f, x) returns")
+        raise TraceError(f"{what}; give what tl.trace(f, x) returns, or _ after a cell with %%dtypes")
     return explain_result(traced.run, result)
 
 

@@ -435,6 +435,7 @@ class Witness(WitnessBase):
         except Exception as e:
             return self.handle_error(e, result, Witness.record_call_1, function, argument, result)
 
+    # Long: written out, since a further call for each call of a program doubles the time
     def record_call_2(self, function: Any, a: Any, b: Any, result: Any) -> Any:
         """Record a call of two arguments, in the same way."""
         try:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar
@@ -53,17 +54,8 @@ class Emitted:
         return missing_program(self.compiler, self.install)
 
     def ask(self, system: System, programs: Sequence[AskedProgram]) -> list[Answers]:
-        tiers: tuple[Tier, ...] | None = None
-        try:
-            build_tables(system)
-        except EmitError:  # the values of Python numbers decide
-            tiers = ("array",)
-        names = _choose_operations(system, programs)
-        try:
-            tables = build_tables(system, names, tiers, casts=True)
-        except EmitError:  # for the Python numbers of an operation
-            names = [name for name in names if _can_emit(system, name, tiers)]
-            tables = build_tables(system, names, tiers, casts=True)
+        asked_names = (p.op for asked in programs for p in asked.promotions().values() if p.op is not None)
+        names, tiers, tables = _choose_tables(system, frozenset(asked_names))
         chains = [_Chain(system, tables, asked) for asked in programs]
         lines = [line for chain in chains for line in ("program 0 0", *chain.lines)]
         printed = iter(self._call(system, names, tiers, lines))
@@ -221,10 +213,23 @@ class _Chain:
         return found
 
 
-def _choose_operations(system: System, programs: Sequence[AskedProgram]) -> list[str]:
-    """Return the operations of the steps for which code can be emitted."""
-    names = {p.op for asked in programs for p in asked.promotions().values() if p.op is not None}
-    return [name for name in sorted(names) if _can_emit(system, name, ("array",))]  # the least tables
+@lru_cache(maxsize=1)  # they are the same for each language
+def _choose_tables(
+    system: System, asked_names: frozenset[str]
+) -> tuple[Sequence[str], tuple[Tier, ...] | None, GeneratedTables]:
+    """Return the operations for which code can be emitted, the tiers if not all, and the tables."""
+    tiers: tuple[Tier, ...] | None = None
+    try:
+        build_tables(system)
+    except EmitError:  # the values of Python numbers decide
+        tiers = ("array",)
+    names = [name for name in sorted(asked_names) if _can_emit(system, name, ("array",))]
+    try:
+        tables = build_tables(system, names, tiers, casts=True)
+    except EmitError:  # for the Python numbers of an operation
+        names = [name for name in names if _can_emit(system, name, tiers)]
+        tables = build_tables(system, names, tiers, casts=True)
+    return names, tiers, tables
 
 
 def _can_emit(system: System, op_name: str, tiers: tuple[Tier, ...] | None) -> bool:

@@ -1,25 +1,22 @@
-"""The command `completion`: a script for a shell that completes command lines."""
+"""The command `completion`: a script by which a shell completes command lines, and the words offered."""
 
 from __future__ import annotations
 
-import shlex
-from argparse import Action, ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Iterable
+from argparse import Action, ArgumentParser, Namespace
+from collections.abc import Iterable, Sequence
+from glob import escape, glob
 
 import typelattice as tl
-from typelattice.base.errors.errors import TypelatticeError
 from typelattice.core.dtypes.dtypes import DTYPES
 from typelattice.core.operations.operations import OPERATIONS
 from typelattice.show.cli.command import Command, Paragraphs
 
-SUPPORTED_SHELLS = ("bash", "zsh", "fish")
-COMPLETE_SYSTEM, COMPLETE_OPERATION, COMPLETE_OPERAND, COMPLETE_TOML_FILE, COMPLETE_FILE, COMPLETE_FOLDER = (
+COMPLETE_SYSTEM, COMPLETE_OPERATION, COMPLETE_OPERAND, COMPLETE_TOML_FILE, COMPLETE_FILE = (
     "system",
     "operation",
     "operand",
     "toml",
     "file",
-    "folder",
 )
 COMPLETION_BY_METAVAR = {  # metavar of an argument -> its completion; other metavars are free text
     "NAME|FILE": COMPLETE_SYSTEM, "SYSTEM": COMPLETE_SYSTEM, "OTHER": COMPLETE_SYSTEM,
@@ -27,74 +24,99 @@ COMPLETION_BY_METAVAR = {  # metavar of an argument -> its completion; other met
     "OP": COMPLETE_OPERATION, "OPERAND": COMPLETE_OPERAND, "DTYPE": COMPLETE_OPERAND,
     "FILE": COMPLETE_FILE, "SCRIPT ARG": COMPLETE_FILE, "RUN.json": COMPLETE_FILE,
     "FILE.toml": COMPLETE_TOML_FILE, "FORM.toml": COMPLETE_TOML_FILE, "KNOWN.toml": COMPLETE_TOML_FILE,
-    "FOLDER": COMPLETE_FOLDER, "DIR": COMPLETE_FOLDER,
+    "FOLDER": COMPLETE_FILE, "DIR": COMPLETE_FILE,
 }  # fmt: skip
-
-
-class MissingCompleterError(TypelatticeError, ImportError):
-    """The library that writes completion scripts is not installed."""
+WORD_SEPARATOR = "\t"  # between the words of `--words`; fish would cut a text at its line breaks
+# Each script asks the command itself for words. If it offers none, the shell completes names of files.
+SCRIPT_BY_SHELL = {
+    "bash": """\
+_typelattice() {
+  local IFS=$'\\t'
+  local words="${COMP_WORDS[*]:1:COMP_CWORD}"
+  IFS=$'\\n'
+  COMPREPLY=($(typelattice completion bash --words="$words" 2>/dev/null))
+}
+complete -o default -F _typelattice typelattice""",
+    "zsh": """\
+#compdef typelattice
+_typelattice() {
+  local offered=(${(f)"$(typelattice completion zsh --words="${(pj:\\t:)words[2,CURRENT]}" 2>/dev/null)"})
+  if (( $#offered )); then compadd -a offered; else _files; fi
+}
+if [[ $funcstack[1] == _typelattice ]]; then _typelattice; else compdef _typelattice typelattice; fi""",
+    "fish": """\
+function _typelattice
+  set -l words (commandline -opc) (commandline -ct)
+  set -l offered (typelattice completion fish --words=(string join \\t -- $words[2..]) 2>/dev/null)
+  if test -n "$offered"; printf '%s\\n' $offered; else; __fish_complete_path $words[-1]; end
+end
+complete -c typelattice -f -a '(_typelattice)'""",
+}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("shell", choices=SUPPORTED_SHELLS, help="the shell that reads the script")
+    parser.add_argument("shell", choices=(*SCRIPT_BY_SHELL,), help="the shell that reads the script")
+    given = "for the script: print what the last of these words may become; tabs separate the words"
+    parser.add_argument("--words", metavar="WORDS", help=given)
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Print the script. Raises MissingCompleterError."""
-    try:
-        from shtab import complete
-    except ImportError:
-        raise MissingCompleterError("completion needs the library shtab: pip install shtab") from None
-    yield complete(build_full_parser(), args.shell)
+    """Print the script, or the words that complete a command line."""
+    if args.words is None:
+        yield SCRIPT_BY_SHELL[args.shell]
+    else:
+        yield from complete_line(args.words.split(WORD_SEPARATOR))
 
 
-def build_full_parser() -> ArgumentParser:
-    """Return a parser with each command as a subcommand, and with the completion of each argument."""
-    from typelattice.show.cli.main import COMMAND_NAMES, Parser, find_command
+def complete_line(words: Sequence[str]) -> list[str]:
+    """Return what the last word of a command line may become. Files that are no system are left to the shell.
 
-    about = "What dtype does x + y have, in every array library, and why?"
-    root = ArgumentParser(prog="typelattice", description=about)
-    commands = root.add_subparsers(metavar="COMMAND")
-    for name in COMMAND_NAMES:
-        parser = Parser(name)
-        for action in parser._actions:
-            _set_completion(action)
-        commands.add_parser(
-            name, help=find_command(name).description, parents=[parser], add_help=False,
-            description=parser.description, formatter_class=RawDescriptionHelpFormatter,
-        )  # fmt: skip
-    return root
+    >>> complete_line(["dr"]), complete_line(["explain", "--op", "log1"])
+    (['draw'], ['log10', 'log1p'])
+    """
+    from typelattice.show.cli.main import COMMAND_NAMES, OWN_OPTIONS
 
-
-def _set_completion(action: Action) -> None:
-    """Tell shtab how to complete an argument; it reads the attribute `complete`."""
-    import shtab
-
-    known = {
-        COMPLETE_SYSTEM: _complete_words(COMPLETE_SYSTEM, tl.systems(), toml=True),
-        COMPLETE_OPERATION: _complete_words(COMPLETE_OPERATION, OPERATIONS),
-        COMPLETE_OPERAND: _complete_words(COMPLETE_OPERAND, DTYPES),
-        COMPLETE_TOML_FILE: shtab.glob("*.toml"),
-        COMPLETE_FILE: shtab.FILE,
-        COMPLETE_FOLDER: shtab.DIRECTORY,
-    }
-    kind = COMPLETION_BY_METAVAR.get(str(action.metavar))
-    if kind and action.choices is None:
-        action.complete = known[kind]  # type: ignore[attr-defined]
+    *before, last = (word for word in words if word != "=")  # bash separates `--op=add` into three words
+    offered: Iterable[str] = ()
+    if not before:
+        offered = (*COMMAND_NAMES, *OWN_OPTIONS)
+    elif before[0] in COMMAND_NAMES:
+        offered = _offer_words(before[0], before[1:], last)
+    return sorted({word for word in offered if word.startswith(last)})
 
 
-def _complete_words(kind: str, words: Iterable[str], toml: bool = False) -> dict[str, object]:
-    """Return a shtab completion with these words, and with system files if `toml`."""
-    name, listed = f"_typelattice_{kind}", " ".join(map(shlex.quote, words))
-    bash = f"{name}() {{\n  compgen -W {shlex.quote(listed)} -- $1\n"
-    zsh = f"{name}() {{\n  compadd -- {listed}\n"
-    fish = f"function {name}\n  printf '%s\\n' {listed}\n"
-    if toml:
-        bash += "  compgen -f -X '!*.toml' -- $1\n"
-        zsh += "  _files -g '*.toml'\n"
-        fish += "  __fish_complete_suffix .toml\n"
-    preamble = {"bash": bash + "}", "zsh": zsh + "}", "fish": fish + "end"}
-    return {"bash": name, "zsh": name, "fish": f"({name})", "preamble": preamble}
+def _offer_words(command: str, before: Sequence[str], last: str) -> Iterable[str]:
+    """Return options, or values of the argument that comes next."""
+    from typelattice.show.cli.main import Parser
+
+    parser = Parser(command)
+    options = {name: action for action in parser._actions for name in action.option_strings}
+    positional = [action for action in parser._actions if not action.option_strings]
+    awaiting: Action | None = None  # the option that takes the next word as its value
+    count = 0
+    for word in before:
+        if word in options:
+            awaiting = options[word] if options[word].nargs != 0 else None
+        elif awaiting is None:
+            count += 1
+        elif awaiting.nargs not in ("*", "+"):
+            awaiting = None
+    if awaiting is None and last.startswith("-"):
+        return options
+    argument = awaiting or (positional[min(count, len(positional) - 1)] if positional else None)
+    return _offer_values(argument, last) if argument else ()
+
+
+def _offer_values(argument: Action, last: str) -> Iterable[str]:
+    """Return the values of an argument that are known: its choices, names, or files of systems."""
+    if argument.choices is not None:
+        return map(str, argument.choices)
+    kind = COMPLETION_BY_METAVAR.get(str(argument.metavar))
+    files = glob(f"{escape(last)}*.toml") if kind in (COMPLETE_SYSTEM, COMPLETE_TOML_FILE) else []
+    names: dict[str, Iterable[str]] = {
+        COMPLETE_SYSTEM: tl.systems(), COMPLETE_OPERATION: OPERATIONS, COMPLETE_OPERAND: DTYPES,
+    }  # fmt: skip
+    return (*names.get(kind or "", ()), *files)
 
 
 COMMAND = Command(

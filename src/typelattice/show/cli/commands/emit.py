@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from shlex import quote
 
 import typelattice as tl
 from typelattice.base.disk.write import check_folder, write_text
+from typelattice.base.errors.error_texts import quote_short
 from typelattice.base.rendering.grid import printable
 from typelattice.core.operands.operand import Tier
 from typelattice.show.cli.command import Command, DifferencesFound, Paragraphs, UsageError
@@ -41,6 +43,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Paragraphs:
     """Write the files, or name those that are not up to date."""
     system, folder = tl.system(args.system), Path(args.output)
+    if folder.suffix in {Path(name).suffix for name in PRINTERS_BY_LANGUAGE[args.lang]} - {""}:
+        named = f"{quote_short(args.output)} names a file, and several are written into a folder"
+        raise UsageError(f"emit: {named}; type -o {quote(folder.stem)}")
     check_folder(folder)
     tiers = _operation_words(args.tiers)
     if unknown := [t for t in tiers if t not in ("array", "0d", "scalar")]:

@@ -6,13 +6,14 @@ import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from shlex import quote
+from shlex import join, quote
 from textwrap import wrap
 
 import typelattice as tl
 from typelattice.base.errors.error_texts import clip_text, quote_short
 from typelattice.base.rendering.json import json_document
 from typelattice.base.rendering.terminal_output import terminal_layout
+from typelattice.core.dtypes.dtypes import DTYPES
 from typelattice.core.explanations.explanation_text import write_explanation
 from typelattice.core.explanations.grouped_answers import (
     Answers,
@@ -83,6 +84,7 @@ def _explain_operands(args: Namespace) -> Paragraphs:
     if len(args.operands) > 1 and any(x in OPERATORS for x in args.operands):
         expression = quote(clip_text(" ".join(args.operands), 60))
         raise UsageError(f"explain: an expression is one argument: typelattice explain {expression}")
+    _refuse_operations(args.operands)
     site = None if args.link is None else site_address(args.link)
     found = [tl.system(which) for which in args.system or tl.systems()]
     own = list_custom_dtypes(found)
@@ -108,6 +110,14 @@ def _explain_operands(args: Namespace) -> Paragraphs:
         yield f"\n{page[0]}"
     if args.exit_code and not answers.agree:
         raise DifferencesFound
+
+
+def _refuse_operations(words: Sequence[str]) -> None:
+    """Raise UsageError for an operation among the operands, with the command line to type instead."""
+    named = [word for word in words if word in OPERATIONS and word not in DTYPES]
+    if len(named) == 1 and (operands := [word for word in words if word not in named]):
+        advice = f"type typelattice explain {join([*operands, '--op', *named])}"
+        raise UsageError(f"explain: {named[0]} is an operation, and no operand; {advice}")
 
 
 def _link_to_answer(answers: Answers) -> str:

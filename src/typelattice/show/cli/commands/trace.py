@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from typelattice.tracing.run_data.model_run import ModelQuestions
 
 
+# Long: a line or two for each option
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--package", action="append", default=[], metavar="PKG",
@@ -118,6 +119,7 @@ REPORT_FORMATS = ("text", "json", "sarif", "github", "gitlab")
 CHECK_FAILED_STATUS = 3
 
 
+# Long: each option is checked before anything runs, and the checks are in one order
 def run(args: Namespace) -> Paragraphs:
     """Run the script, print the report on standard error, and end as the script ended.
 

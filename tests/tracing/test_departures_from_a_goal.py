@@ -72,6 +72,51 @@ def test_a_wide_array_that_meets_a_narrow_one_and_is_never_cast_back_escapes() -
     assert model.kinds() == [(ESCAPED, 3)]
 
 
+def test_a_wide_array_that_was_asked_for_and_widens_another_module_escapes() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    weights = model.run("softmax", WIDE, x, module="moe", requested=True)
+    mixed = model.run("mul", WIDE, x, weights, module="moe")
+    added = model.run("add", WIDE, x, mixed, module="block")
+    model.run("_to_copy", NARROW, added, is_cast=True)
+    assert model.kinds() == [(ESCAPED, 3)]
+
+
+def test_a_residual_stream_that_was_asked_for_may_go_through_all_layers() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    stream = model.run("_to_copy", WIDE, x, is_cast=True)
+    line = SourceLocation("m.py", 99)
+    for layer in ("layers.0", "layers.1"):
+        place = Place(line, None, layer, FORWARD)
+        made = model.log.add_tally(layer, "add", place, [NARROW, WIDE], [WIDE])
+        made.count, made.producers = 1, dict.fromkeys(enumerate((x, stream)))
+        stream = made
+    model.run("_to_copy", NARROW, stream, is_cast=True)
+    assert model.kinds() == []
+
+
+def test_a_wide_array_of_which_only_indices_are_used_is_an_island() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    scores = model.run("_to_copy", WIDE, x, is_cast=True)
+    biased = model.run("add", WIDE, scores, x)
+    indices = Tensor("int64", True)
+    place = Place(SourceLocation("m.py", 50), None, "m", FORWARD)
+    top = model.log.add_tally("topk", "topk", place, [WIDE], [WIDE, indices])
+    top.producers, top.unread_count = {(0, biased): None}, 1
+    chosen = model.log.add_tally("gather", "gather", place, [NARROW, indices], [NARROW])
+    chosen.producers = {(0, x): None, (1, top): None}
+    assert model.kinds() == []
+
+
+def test_autocast_that_casts_nothing_is_turned_off() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    model.run("mm", NARROW, x, is_contraction=True, uses_autocast="bfloat16")
+    assert find_departures(model.log, read_policy("")).autocast == ""
+
+
 def test_only_the_first_of_several_meetings_is_a_finding() -> None:
     model = Model()
     x = model.run("randn", NARROW, requested=True)

@@ -62,7 +62,7 @@ from typelattice.repair.proof.value_comparison import (
     find_other_dtype,
     larger_difference,
 )
-from typelattice.repair.proof.wide_input import has_wide_form, mark_edits, widen_text
+from typelattice.repair.proof.wide_input import WideForm
 from typelattice.tracing.entry_points.script import check_package, read_script
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.predicted_run import PredictedRun
@@ -348,6 +348,7 @@ class _PatchSearch:
         )
         self.only_line = LINE_PATTERN.fullmatch(only_line) if only_line is not None else None
         self.root, self.original = workspace.program.copy_folder, workspace.program.original_folder
+        self.wide_form = WideForm(dtype_width(self.widest_dtype) or 0)
         self.costs_before: list[RunCost] = []
         self.notes: list[str] = []
         self.unchanged_run = self.run_twice()
@@ -366,10 +367,10 @@ class _PatchSearch:
         program = self.workspace.program
         is_script = not program.function and not program.runs_tests and not program.as_module
         text = self.original_contents.get(program.target, b"") if is_script else b""
-        if not program.function and not has_wide_form(text):
+        if not program.function and not self.wide_form.can_widen(text):
             return None
         with self.with_original_contents():
-            return self.workspace.run(has_wide_input=True, wide_content=widen_text(text))
+            return self.workspace.run(has_wide_input=True, wide_content=self.wide_form.widen_text(text))
 
     @contextmanager
     def with_original_contents(self) -> Iterator[None]:
@@ -891,7 +892,7 @@ class _PatchSearch:
         input, as any other dtype is.
         """
         before = self.marked_contents.get(file, self.original_contents[file])
-        apply = mark_edits if is_in_function else apply_edits
+        apply = self.wide_form.mark_edits if is_in_function else apply_edits
         self.marked_contents[file] = apply(before, edits)
 
     def why_results_differ(self, finished_run: FinishedRun) -> str:
@@ -922,8 +923,8 @@ class _PatchSearch:
         target = self.workspace.program.target
         marked = self.marked_contents.get(target, self.original_contents.get(target, b""))
         edits = [edit for change in changes if change.file == target for edit in change.edits]
-        marked = (mark_edits if is_in_function else apply_edits)(marked, edits)
-        finished_run = self.workspace.run(has_wide_input=True, wide_content=widen_text(marked))
+        marked = (self.wide_form.mark_edits if is_in_function else apply_edits)(marked, edits)
+        finished_run = self.workspace.run(has_wide_input=True, wide_content=self.wide_form.widen_text(marked))
         if isinstance(finished_run, FailedRun):
             return f"with wide input: {finished_run.reason}"
         other = find_other_dtype(self.wide_input_run.values, finished_run.values)

@@ -126,10 +126,12 @@ def find_departures(log: OperationLog, policy: Policy) -> Departures:
 
 
 def _autocast_of(log: OperationLog) -> str:
-    """Return the dtype of the program's autocast, or ""."""
+    """Return the dtype of the program's autocast, or "". One that casts nothing is turned off."""
     counts: dict[str, int] = {}
+    casts = {(tally.place, tally.gives[0].dtype) for tally in log.tallies if tally.is_cast and tally.gives}
     for tally in log.tallies:
-        if tally.is_contraction and tally.place.phase == FORWARD and tally.uses_autocast not in ("", OFF):
+        is_product = tally.is_contraction and tally.place.phase == FORWARD
+        if is_product and (tally.place, tally.uses_autocast) in casts:
             counts[tally.uses_autocast] = counts.get(tally.uses_autocast, 0) + tally.count
     return max(counts, key=lambda each: counts[each], default="")
 
@@ -194,6 +196,8 @@ class _Flow:
         while left and result:
             one = left.pop()
             after = [each for i, each in self.consumers.get(one, ()) if i in self._wide_or_written(each, i)]
+            if not after and self._gives_used_indices(one):
+                continue
             if not after or one.unread_count:
                 result = False
             for each in after:
@@ -202,6 +206,11 @@ class _Flow:
                     left.append(each)
         self.containment[tally] = result
         return result
+
+    def _gives_used_indices(self, tally: Tally) -> bool:
+        """Return True if an operation also gives what is no float, such as `topk`, and that is used."""
+        used = {each.takes[i].dtype for i, each in self.consumers.get(tally, ()) if i < len(each.takes)}
+        return any(x.dtype in used and not width_of(x.dtype) for x in tally.gives)
 
     def _wide_or_written(self, consumer: Tally, operand: int) -> tuple[int, ...]:
         """Return the operand again if it is a wide array of its consumer."""
@@ -222,7 +231,7 @@ class _Flow:
                 if i in stored:
                     place = self._place_of_stored(stored[i][1]) or one.place
                     found[Source(stored[i][0], place, one.takes[i].dtype, stored[i][1])] = None
-                elif producer in seen or stop(producer):
+                elif producer in seen or stop(producer) or self._is_beside_array(one, i, producer):
                     continue
                 elif producer.is_input:
                     found[Source(BROUGHT_IN, producer.place, one.takes[i].dtype, producer.operation)] = None
@@ -233,6 +242,13 @@ class _Flow:
                     seen.add(producer)
                     found[self._source_at(producer)] = None
         return [*found]
+
+    def _is_beside_array(self, tally: Tally, operand: int, producer: Tally) -> bool:
+        """Return True for a number of the program that another operand has made wide."""
+        if not producer.is_input or producer.gives[0].has_dimensions:
+            return False
+        others = [made for i, made in tally.producers if i != operand and self.is_wide(tally.takes[i].dtype)]
+        return any(made.gives and made.gives[0].has_dimensions for made in others)
 
     def _place_of_stored(self, name: str) -> Place | None:
         stored = (each for group in self.log.stored.values() for each in group)
@@ -297,13 +313,19 @@ class _Flow:
             )  # fmt: skip
 
     def is_astray(self, tally: Tally) -> bool:
-        """Return True if nothing asked for a wide result, and it is float64 or widens other modules."""
-        if any(source.kind == ASKED for source in self.sources_of(tally)):
-            return False
-        if width_of(tally.gives[0].dtype) > 32:
+        """Return True if a wide result widens other modules, or is float64 that nothing asked for.
+
+        A sum that each layer carries on at one line, such as a residual stream, may be asked for.
+        """
+        is_asked = any(source.kind == ASKED for source in self.sources_of(tally))
+        if not is_asked and width_of(tally.gives[0].dtype) > 32:
             return True
-        after = self._wide_after(tally)
-        return any(each.place.module != tally.place.module and self.is_meeting(each) for each in after)
+        own = tally.place
+        return any(
+            each.place.module != own.module and self.is_meeting(each)
+            and not (is_asked and each.place.location == own.location)
+            for each in self._wide_after(tally)
+        )  # fmt: skip
 
     def _narrow_of(self, tally: Tally) -> str:
         return next((x.dtype for x in tally.takes if x.has_dimensions and self.is_narrow(x.dtype)), "")

@@ -55,6 +55,7 @@ CONTRACTIONS = (  # beginnings of the names of operations that multiply matrices
     "mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "dot", "linear", "convolution", "mkldnn_", "lstm", "gru",
     "_scaled_dot_product", "_thnn_fused", "_scaled_mm", "_trilinear",
 )  # fmt: skip
+META_NOTE = "not compared: operations on meta tensors, which have no numbers"
 MAX_SEQUENCE_NUMBERS = 1_000_000
 PYTHON_FOLDER = os.path.dirname(os.__file__) + os.sep
 INSTALLED_FOLDERS = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -193,6 +194,8 @@ class DispatchWatch:
 
     def _note_error(self, function: Any, args: Any, keywords: Any, error: Exception, frame: Any) -> None:
         takes = self._tensors((*args, *keywords.values()))
+        if any(x.is_meta for x in takes):
+            return
         if len({x.dtype for x in takes if x.is_floating_point()}) < 2:
             return
         if len(self.log.refusals) < MAX_REFUSALS:
@@ -213,6 +216,10 @@ class DispatchWatch:
         takes = self._tensors((*args, *keywords.values()) if keywords else args)
         gives = self._tensors(result if isinstance(result, (list, tuple)) else (result,))
         if not takes and not gives:
+            self.log.operation_count -= 1
+            return
+        if any(x.is_meta for x in gives):
+            self.log.notes[META_NOTE] = None
             self.log.operation_count -= 1
             return
         stack = self.stacks.read(frame)

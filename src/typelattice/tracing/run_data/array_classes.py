@@ -101,7 +101,7 @@ def array_kind(cls: type) -> ArrayClass | None:
     library_adapter = find_adapter(_find_root(base))
     standard_adapter = find_adapter(NAMESPACE_ATTRIBUTE) if hasattr(base, NAMESPACE_ATTRIBUTE) else None
     any_adapter = library_adapter or standard_adapter
-    if any_adapter is None:
+    if any_adapter is None or getattr(any_adapter, "is_without_shape", lambda cls: False)(cls):
         return None
     read = (
         _first_reader(library_adapter.read, standard_adapter.read)

@@ -11,7 +11,13 @@ import pytest
 
 import typelattice as tl
 from typelattice.programs.calls.steps import SourceLocation
-from typelattice.tracing.models.departures import DEFAULT_DTYPE, ESCAPED, STORED, find_departures
+from typelattice.tracing.models.departures import (
+    DEFAULT_DTYPE,
+    ESCAPED,
+    STORED,
+    WIDE_LAYER,
+    find_departures,
+)
 from typelattice.tracing.models.memory_table import make_memory_table
 from typelattice.tracing.run_data.operation_log import (
     FORWARD,
@@ -108,6 +114,26 @@ def test_a_wide_array_of_which_only_indices_are_used_is_an_island() -> None:
     chosen = model.log.add_tally("gather", "gather", place, [NARROW, indices], [NARROW])
     chosen.producers = {(0, x): None, (1, top): None}
     assert model.kinds() == []
+
+
+def test_a_wide_state_that_is_copied_into_a_wide_cache_does_not_escape() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    decay = model.run("_to_copy", WIDE, x, is_cast=True)
+    met = model.run("mul", WIDE, decay, x)
+    kept = model.run("copy_", WIDE, model.run("zeros", WIDE, requested=True), met)
+    kept.unread_count = 1
+    model.run("_to_copy", NARROW, met, is_cast=True)
+    assert model.kinds() == []
+
+
+def test_a_layer_may_declare_the_wide_dtype_that_it_computes_in() -> None:
+    for declared, kinds in (("float32", []), ("bfloat16", [WIDE_LAYER])):
+        model = Model()
+        place = Place(SourceLocation("m.py", 1), None, "head", FORWARD, declared)
+        made = model.log.add_tally("mm", "mm", place, [WIDE, WIDE], [WIDE])
+        made.is_contraction, made.stored = True, {(1, PARAMETER, "head.weight"): None}
+        assert [kind for kind, _ in model.kinds()] == kinds
 
 
 def test_autocast_that_casts_nothing_is_turned_off() -> None:

@@ -34,6 +34,7 @@ DEPARTURE_KINDS = (
 )  # fmt: skip
 """The sorts of departures, the worst first."""
 ASKED, DEFAULT, BROUGHT_IN, COMPUTED = "asked", "default", "brought in", "computed"
+COPY = "copy_"
 LOSS_NAMES = ("loss", "cross_entropy")
 
 
@@ -196,7 +197,7 @@ class _Flow:
         while left and result:
             one = left.pop()
             after = [each for i, each in self.consumers.get(one, ()) if i in self._wide_or_written(each, i)]
-            if not after and self._gives_used_indices(one):
+            if not after and (self._gives_used_indices(one) or self._keeps_wide(one)):
                 continue
             if not after or one.unread_count:
                 result = False
@@ -211,6 +212,10 @@ class _Flow:
         """Return True if an operation also gives what is no float, such as `topk`, and that is used."""
         used = {each.takes[i].dtype for i, each in self.consumers.get(tally, ()) if i < len(each.takes)}
         return any(x.dtype in used and not width_of(x.dtype) for x in tally.gives)
+
+    def _keeps_wide(self, tally: Tally) -> bool:
+        """Return True if an operation copies a wide array into wide memory, such as the state of a scan."""
+        return tally.operation == COPY and len(self.wide_operands(tally)) == len(tally.takes)
 
     def _wide_or_written(self, consumer: Tally, operand: int) -> tuple[int, ...]:
         """Return the operand again if it is a wide array of its consumer."""
@@ -338,6 +343,8 @@ class _Flow:
             wide = [x.dtype for x in tally.takes if width_of(x.dtype) > goal]
             stored = any(category == PARAMETER for _, category, _ in tally.stored)
             if not tally.is_contraction or not wide or not stored or tally.uses_autocast == OFF:
+                continue
+            if tally.place.declared in wide:
                 continue
             if any(0 < width_of(x.dtype) <= goal for x in tally.takes):
                 continue

@@ -88,6 +88,16 @@ def test_a_wide_array_that_was_asked_for_and_widens_another_module_escapes() -> 
     assert model.kinds() == [(ESCAPED, 3)]
 
 
+def test_positions_that_widen_what_another_module_computes_escape() -> None:
+    for user, kinds in (("block", [(ESCAPED, 3)]), ("positions", [])):
+        model = Model()
+        x = model.run("randn", NARROW, requested=True)
+        made = model.run("arange", WIDE, requested=True)
+        met = model.run("add", WIDE, x, made, module="positions")
+        model.run("_to_copy", NARROW, model.run("tanh", WIDE, met, module=user), is_cast=True)
+        assert model.kinds() == kinds
+
+
 def test_a_residual_stream_that_was_asked_for_may_go_through_all_layers() -> None:
     model = Model()
     x = model.run("randn", NARROW, requested=True)

@@ -40,12 +40,16 @@ LOSS_NAMES = ("loss", "cross_entropy")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The origin of a wide array: a sort, such as a parameter or an upcast, its place, dtype and name."""
+    """The origin of a wide array: a sort, such as a parameter or an upcast, its place, dtype and name.
+
+    `is_created`: it was made of no array, as positions are.
+    """
 
     kind: str
     place: Place
     dtype: str
     name: str = ""
+    is_created: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,18 @@ def find_departures(log: OperationLog, policy: Policy) -> Departures:
     order = {kind: i for i, kind in enumerate(DEPARTURE_KINDS)}
     found.sort(key=lambda each: (order[each.kind], -each.bytes))
     return Departures(policy, autocast, tuple(found), tuple(islands), tuple(writes))
+
+
+def list_departing_lines(log: OperationLog, policy: Policy) -> frozenset[tuple[str, int]] | None:
+    """List the file and the number of each line that departs from a policy, also of the user's own calls.
+
+    Return None if no operation was logged.
+    """
+    if not log.operation_count:
+        return None
+    places = [each.place for each in find_departures(log, policy).departures if each.place is not None]
+    found = (at for place in places for at in (place.location, place.caller))
+    return frozenset((at.file, at.line) for at in found if at is not None)
 
 
 def _autocast_of(log: OperationLog) -> str:
@@ -266,7 +282,7 @@ class _Flow:
             kind = ASKED if producer.requested else DEFAULT
         else:
             kind = ASKED if any(width_of(x.dtype) for x in producer.takes) else COMPUTED
-        return Source(kind, producer.place, dtype, producer.operation)
+        return Source(kind, producer.place, dtype, producer.operation, not producer.takes)
 
     # -- departures
 
@@ -320,16 +336,19 @@ class _Flow:
     def is_astray(self, tally: Tally) -> bool:
         """Return True if a wide result widens other modules, or is float64 that nothing asked for.
 
-        A sum that each layer carries on at one line, such as a residual stream, may be asked for.
+        A sum that each layer carries on at one line, such as a residual stream, may be asked for. Wide arrays
+        that were made of no array, such as positions, may not be computed with in another module.
         """
-        is_asked = any(source.kind == ASKED for source in self.sources_of(tally))
+        sources, own = self.sources_of(tally), tally.place
+        is_asked = any(source.kind == ASKED for source in sources)
         if not is_asked and width_of(tally.gives[0].dtype) > 32:
             return True
-        own = tally.place
+        others = [each for each in self._wide_after(tally) if each.place.module != own.module]
+        if is_asked and all(source.is_created for source in sources) and own.module:
+            return any(not each.is_cast and not _is_loss(each) for each in others)
         return any(
-            each.place.module != own.module and self.is_meeting(each)
-            and not (is_asked and each.place.location == own.location)
-            for each in self._wide_after(tally)
+            self.is_meeting(each) and not (is_asked and each.place.location == own.location)
+            for each in others
         )  # fmt: skip
 
     def _narrow_of(self, tally: Tally) -> str:

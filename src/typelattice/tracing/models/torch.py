@@ -269,10 +269,11 @@ class DispatchWatch:
                 if memory is not None:
                     memory.last, memory.is_read = tally, False
                     tally.target = memory
-        for x in gives:
+        for i, x in enumerate(gives):
             key = self._storage_key(x)
             if key is not None and key not in self.log.memories:
-                self._watch_memory(x, key, tally)
+                memory = self._watch_memory(x, key, tally)
+                memory.is_read = i > 0  # only the backward pass reads the others, if nothing else does
                 tally.bytes += self.log.memories[key].bytes
 
     def _written(self, operation: _Operation, args: Any, keywords: Any) -> list[Any]:

@@ -78,18 +78,27 @@ def test_a_wide_array_that_meets_a_narrow_one_and_is_never_cast_back_escapes() -
     assert model.kinds() == [(ESCAPED, 3)]
 
 
-def test_a_wide_array_that_was_asked_for_and_widens_another_module_escapes() -> None:
+def test_a_wide_array_that_was_asked_for_and_widens_the_module_around_escapes() -> None:
     model = Model()
     x = model.run("randn", NARROW, requested=True)
     weights = model.run("softmax", WIDE, x, module="moe", requested=True)
     mixed = model.run("mul", WIDE, x, weights, module="moe")
-    added = model.run("add", WIDE, x, mixed, module="block")
+    added = model.run("add", WIDE, x, mixed, module="")
     model.run("_to_copy", NARROW, added, is_cast=True)
     assert model.kinds() == [(ESCAPED, 3)]
 
 
-def test_positions_that_widen_what_another_module_computes_escape() -> None:
-    for user, kinds in (("block", [(ESCAPED, 3)]), ("positions", [])):
+def test_a_norm_after_a_layer_in_float32_widens_nothing_around_it() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    stream = model.run("add", WIDE, x, model.run("_to_copy", WIDE, x, is_cast=True), module="b.layers.0")
+    normed = model.run("mul", WIDE, x, stream, module="b.norm")
+    model.run("_to_copy", NARROW, normed, is_cast=True)
+    assert model.kinds() == []
+
+
+def test_positions_that_widen_what_the_module_around_computes_escape() -> None:
+    for user, kinds in (("", [(ESCAPED, 3)]), ("positions", []), ("positions.norm", [])):
         model = Model()
         x = model.run("randn", NARROW, requested=True)
         made = model.run("arange", WIDE, requested=True)

@@ -45,8 +45,8 @@ class ProgramToRun:
     input wide: the arguments of the function, or the script's own text, which is then `wide_content`.
     `records_steps` keeps the values of each step. `noise_dtype` moves floats as narrow as it by one unit.
     `mendable_files` are the files that a patch may change if the program fails: a plain run then reads the
-    failure. `follows_project` also follows the modules in the copied folder. `policy` has the dtypes that are meant, or
-    is empty: with it, the run says which lines depart. `tuned` says what else a
+    failure. `follows_project` also follows the modules in the copied folder. `policy` has the dtypes that are
+    meant, or is empty: with it, the run says which lines depart. `tuned` says what else a
     run does whose results are compared for another dtype.
     """
 

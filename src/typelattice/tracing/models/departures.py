@@ -334,22 +334,29 @@ class _Flow:
             )  # fmt: skip
 
     def is_astray(self, tally: Tally) -> bool:
-        """Return True if a wide result widens other modules, or is float64 that nothing asked for.
+        """Return True if a wide result goes on to widen others, or is float64 that nothing asked for.
 
-        A sum that each layer carries on at one line, such as a residual stream, may be asked for. Wide arrays
-        that were made of no array, such as positions, may not be computed with in another module.
+        One that was asked for may widen in its own module, and in those that it is handed to: a norm, or the
+        next layer of a residual stream. It may not in a module around its own. There, nothing but a cast or
+        a loss may compute with wide arrays that were made of no array, such as positions.
         """
         sources, own = self.sources_of(tally), tally.place
-        is_asked = any(source.kind == ASKED for source in sources)
-        if not is_asked and width_of(tally.gives[0].dtype) > 32:
+        after = [each for each in self._wide_after(tally) if each is not tally]
+        if any(source.kind == ASKED for source in sources):
+            around = [each for each in after if self.is_around(each.place.module, own.module)]
+            is_created = all(source.is_created for source in sources)
+            computed = [each for each in around if not each.is_cast and not _is_loss(each)]
+            return bool(computed) if is_created else any(map(self.is_meeting, around))
+        if width_of(tally.gives[0].dtype) > 32:
             return True
-        others = [each for each in self._wide_after(tally) if each.place.module != own.module]
-        if is_asked and all(source.is_created for source in sources) and own.module:
-            return any(not each.is_cast and not _is_loss(each) for each in others)
-        return any(
-            self.is_meeting(each) and not (is_asked and each.place.location == own.location)
-            for each in others
-        )  # fmt: skip
+        is_kept = all(source.kind == PARAMETER for source in sources)
+        others = [each for each in after if is_kept or each.place.module != own.module]
+        return any(self.is_meeting(each) and each.place.location != own.location for each in others)
+
+    def is_around(self, outer: str, module: str) -> bool:
+        """Return True if a module holds another one."""
+        is_root = outer in self.log.roots and module not in self.log.roots
+        return is_root or (outer != "" and module.startswith(f"{outer}."))
 
     def _narrow_of(self, tally: Tally) -> str:
         return next((x.dtype for x in tally.takes if x.has_dimensions and self.is_narrow(x.dtype)), "")

@@ -476,6 +476,7 @@ class DispatchWatch:
             prefix = "" if not self.roots else f"{label}{f' {taken + 1}' if taken else ''}."
         root = _Root(weakref.ref(module, partial(self._drop_root, id(module))), prefix)
         own = type(module).__name__
+        self.log.roots.add(own)
         root.names = {key: f"{prefix}{name}" if name else own for key, name in inner.items()}
         self.roots[id(module)] = root
         self.names |= root.names

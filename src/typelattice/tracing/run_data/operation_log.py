@@ -29,8 +29,8 @@ class Place:
     """The source location of an operation, of the user's call that led to it, and the module it ran for.
 
     `location` is the innermost line outside of the library. `caller` is the user's own line, if it is
-    another one. `module` is the name of the module, or "". `declared` is the dtype that the module itself says
-    it computes in, or "".
+    another one. `module` is the name of the module, or "". `declared` is the dtype that the module itself
+    says it computes in, or "".
     """
 
     location: SourceLocation | None
@@ -157,6 +157,7 @@ class OperationLog:
         self.stored: dict[str, tuple[StoredTensor, ...]] = {}
         self.refusals: list[Tally] = []
         self.not_seen: dict[str, int] = {}
+        self.roots = {""}  # the names of outermost modules
         self.notes: dict[str, None] = {}  # sentences on what a policy is not compared with
         self.operation_count = 0
         self.failure = ""

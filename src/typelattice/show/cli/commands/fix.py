@@ -94,8 +94,6 @@ def run(args: Namespace) -> Paragraphs:
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
         raise UsageError("fix: give a script, or -m and a module; see typelattice fix --help")
-    if args.policy is not None and (args.like or command[:1] == ["pytest"]):
-        raise UsageError("fix: --policy changes a script or a module; leave out --like, and pytest")
     if args.check and args.write:
         raise UsageError("fix: --check writes nothing; leave it out, or --write")
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
@@ -138,6 +136,8 @@ def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     like = args.like or (None if args.to else settings.like)
     tolerance = settings.tolerance if args.tolerance is None else args.tolerance
     to: object = args.to or settings.to
+    if args.policy is not None and (args.like or target == "pytest"):
+        raise UsageError("fix: --policy changes a script or a module; leave out --like, and pytest")
     if args.policy is not None:
         to, like = read_policy(args.policy, args.to), None
     goal = to, like, tolerance

@@ -11,7 +11,13 @@ import pytest
 
 import typelattice as tl
 from typelattice.programs.calls.steps import SourceLocation
-from typelattice.tracing.models.departures import DEFAULT_DTYPE, ESCAPED, STORED, find_departures
+from typelattice.tracing.models.departures import (
+    DEFAULT_DTYPE,
+    ESCAPED,
+    STORED,
+    WIDE_LAYER,
+    find_departures,
+)
 from typelattice.tracing.models.memory_table import make_memory_table
 from typelattice.tracing.run_data.operation_log import (
     FORWARD,
@@ -70,6 +76,90 @@ def test_a_wide_array_that_meets_a_narrow_one_and_is_never_cast_back_escapes() -
     met = model.run("mul", WIDE, wide, x)
     model.run("tanh", WIDE, met)
     assert model.kinds() == [(ESCAPED, 3)]
+
+
+def test_a_wide_array_that_was_asked_for_and_widens_the_module_around_escapes() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    weights = model.run("softmax", WIDE, x, module="moe", requested=True)
+    mixed = model.run("mul", WIDE, x, weights, module="moe")
+    added = model.run("add", WIDE, x, mixed, module="")
+    model.run("_to_copy", NARROW, added, is_cast=True)
+    assert model.kinds() == [(ESCAPED, 3)]
+
+
+def test_a_norm_after_a_layer_in_float32_widens_nothing_around_it() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    stream = model.run("add", WIDE, x, model.run("_to_copy", WIDE, x, is_cast=True), module="b.layers.0")
+    normed = model.run("mul", WIDE, x, stream, module="b.norm")
+    model.run("_to_copy", NARROW, normed, is_cast=True)
+    assert model.kinds() == []
+
+
+def test_positions_that_widen_what_the_module_around_computes_escape() -> None:
+    for user, kinds in (("", [(ESCAPED, 3)]), ("positions", []), ("positions.norm", [])):
+        model = Model()
+        x = model.run("randn", NARROW, requested=True)
+        made = model.run("arange", WIDE, requested=True)
+        met = model.run("add", WIDE, x, made, module="positions")
+        model.run("_to_copy", NARROW, model.run("tanh", WIDE, met, module=user), is_cast=True)
+        assert model.kinds() == kinds
+
+
+def test_a_residual_stream_that_was_asked_for_may_go_through_all_layers() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    stream = model.run("_to_copy", WIDE, x, is_cast=True)
+    line = SourceLocation("m.py", 99)
+    for layer in ("layers.0", "layers.1"):
+        place = Place(line, None, layer, FORWARD)
+        made = model.log.add_tally(layer, "add", place, [NARROW, WIDE], [WIDE])
+        made.count, made.producers = 1, dict.fromkeys(enumerate((x, stream)))
+        stream = made
+    model.run("_to_copy", NARROW, stream, is_cast=True)
+    assert model.kinds() == []
+
+
+def test_a_wide_array_of_which_only_indices_are_used_is_an_island() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    scores = model.run("_to_copy", WIDE, x, is_cast=True)
+    biased = model.run("add", WIDE, scores, x)
+    indices = Tensor("int64", True)
+    place = Place(SourceLocation("m.py", 50), None, "m", FORWARD)
+    top = model.log.add_tally("topk", "topk", place, [WIDE], [WIDE, indices])
+    top.producers, top.unread_count = {(0, biased): None}, 1
+    chosen = model.log.add_tally("gather", "gather", place, [NARROW, indices], [NARROW])
+    chosen.producers = {(0, x): None, (1, top): None}
+    assert model.kinds() == []
+
+
+def test_a_wide_state_that_is_copied_into_a_wide_cache_does_not_escape() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    decay = model.run("_to_copy", WIDE, x, is_cast=True)
+    met = model.run("mul", WIDE, decay, x)
+    kept = model.run("copy_", WIDE, model.run("zeros", WIDE, requested=True), met)
+    kept.unread_count = 1
+    model.run("_to_copy", NARROW, met, is_cast=True)
+    assert model.kinds() == []
+
+
+def test_a_layer_may_declare_the_wide_dtype_that_it_computes_in() -> None:
+    for declared, kinds in (("float32", []), ("bfloat16", [WIDE_LAYER])):
+        model = Model()
+        place = Place(SourceLocation("m.py", 1), None, "head", FORWARD, declared)
+        made = model.log.add_tally("mm", "mm", place, [WIDE, WIDE], [WIDE])
+        made.is_contraction, made.stored = True, {(1, PARAMETER, "head.weight"): None}
+        assert [kind for kind, _ in model.kinds()] == kinds
+
+
+def test_autocast_that_casts_nothing_is_turned_off() -> None:
+    model = Model()
+    x = model.run("randn", NARROW, requested=True)
+    model.run("mm", NARROW, x, is_contraction=True, uses_autocast="bfloat16")
+    assert find_departures(model.log, read_policy("")).autocast == ""
 
 
 def test_only_the_first_of_several_meetings_is_a_finding() -> None:

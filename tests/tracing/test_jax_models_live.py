@@ -16,6 +16,12 @@ from typelattice.tracing.run_data.policy import read_policy
 pytestmark = [pytest.mark.live, pytest.mark.usefixtures("without_64_bits")]
 jax = pytest.importorskip("jax")
 
+GRAD = """
+import jax, jax.numpy as jnp
+def loss(w):
+    return jnp.mean((w * 2).astype(jnp.float32) ** 2)
+g = jax.grad(loss)(jnp.ones(3, jnp.bfloat16))
+"""
 START = """
 import jax, jax.numpy as jnp
 bf = jnp.bfloat16
@@ -104,3 +110,10 @@ def test_a_wide_array_that_escapes_is_named_with_its_scope(
     assert scope in "".join(first.modules)
     if source == "s is float32":
         assert first.sources[0].name == "s"
+
+
+def test_a_loss_in_float32_under_grad_is_no_finding(tmp_path: Path) -> None:
+    script = tmp_path / "grad.py"
+    script.write_text(GRAD)
+    found = collect_findings(run_script(str(script), [], []).run)
+    assert not found.causes and len(found.islands) == 1

@@ -27,7 +27,7 @@ from typelattice.repair.copies.source import FixError
 from typelattice.repair.patch.patch import Patch
 from typelattice.repair.patch.patch_search import _undo_change, fix_script
 from typelattice.repair.proof.value_comparison import compare_with_noise
-from typelattice.repair.proof.wide_input import mark_edits, widen_text
+from typelattice.repair.proof.wide_input import WideForm
 from typelattice.tracing.remedies.change import Change
 from typelattice.tracing.source.source_file import Edit, SourceFile
 
@@ -248,8 +248,22 @@ def test_only_narrow_floats_of_a_call_allow_a_narrow_result() -> None:
 def test_wide_input_does_not_widen_what_a_patch_wrote() -> None:
     code = b"x = ones(3, float32)\ny = x - w\n"
     at = code.index(b"w\n")
-    marked = mark_edits(code, [Edit(at, at + 1, "w.astype(float32)", "w")])
-    assert widen_text(marked) == b"x = ones(3, float64)\ny = x - w.astype(float32)\n"
+    form = WideForm(32)
+    marked = form.mark_edits(code, [Edit(at, at + 1, "w.astype(float32)", "w")])
+    assert form.widen_text(marked) == b"x = ones(3, float64)\ny = x - w.astype(float32)\n"
+
+
+def test_the_wide_input_of_a_narrow_goal_widens_narrow_floats_alone() -> None:
+    code = b"m = Model().bfloat16()\nx = ones(3, dtype=bfloat16)\np = arange(3, dtype=float32)\ny = x + p\n"
+    form, at = WideForm(16), code.index(b"p\n")
+    wide = b"m = Model().double()\nx = ones(3, dtype=float64)\np = arange(3, dtype=float32)\ny = x + "
+    assert form.can_widen(code) and not form.can_widen(b"x = ones(3, float32)")
+    right, wrong = (
+        form.widen_text(form.mark_edits(code, [Edit(at, at + 1, text, "p")]))
+        for text in ("p.to(x.dtype)", "p.bfloat16()")
+    )
+    assert right == wide + b"p.to(x.dtype)\n"
+    assert wrong == wide + b"p.bfloat16()\n"
 
 
 def test_a_float64_call_in_the_same_program_stays_float64(folder: Path) -> None:

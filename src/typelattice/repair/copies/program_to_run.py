@@ -45,7 +45,8 @@ class ProgramToRun:
     input wide: the arguments of the function, or the script's own text, which is then `wide_content`.
     `records_steps` keeps the values of each step. `noise_dtype` moves floats as narrow as it by one unit.
     `mendable_files` are the files that a patch may change if the program fails: a plain run then reads the
-    failure. `follows_project` also follows the modules in the copied folder. `tuned` says what else a
+    failure. `follows_project` also follows the modules in the copied folder. `policy` has the dtypes that are
+    meant, or is empty: with it, the run says which lines depart. `tuned` says what else a
     run does whose results are compared for another dtype.
     """
 
@@ -66,6 +67,7 @@ class ProgramToRun:
     replaced_contents: Mapping[str, bytes] = field(default_factory=dict)
     mendable_files: tuple[str, ...] = ()
     follows_project: bool = False
+    policy: str = ""
     tuned: TunedInput | None = None
 
 

@@ -16,6 +16,7 @@ from typelattice.tracing.findings.check_scope import CheckScope, list_wide_resul
 from typelattice.tracing.findings.findings import Findings, collect_findings
 from typelattice.tracing.remedies.agreeing_changes import propose_agreeing_changes
 from typelattice.tracing.remedies.change import Change
+from typelattice.tracing.remedies.narrowing_changes import FILLING_OPERATIONS
 from typelattice.tracing.remedies.remedy import order_changes
 from typelattice.tracing.report.formatting import count_text, size_text
 from typelattice.tracing.report.scope_sentences import describe_scope, describe_wide_results
@@ -143,6 +144,40 @@ class NoWiderThan(Goal):
 
     def describe_distance(self, old_distance: int, new_distance: int) -> str:
         return f"{size_text(old_distance)} of wide floats before, {size_text(new_distance)} after"
+
+
+@dataclass(frozen=True, slots=True)
+class KeepsToPolicy(NoWiderThan):
+    """No float wider than a dtype on a line that departs from a policy. Wide islands and state stay.
+
+    A cast stands where the narrow array meets the wide one. Only an array that is filled with a number may
+    be narrow where it is made.
+    """
+
+    already_met_message: str = "nothing to do: no line that was followed departs from the policy"
+
+    def list_forbidden_findings(self, findings: Findings) -> Sequence[tuple[int, Any]]:
+        forbidden = NoWiderThan.list_forbidden_findings(self, findings)
+        model = findings.predicted_run.run.model
+        if model is None or model.departing_lines is None:
+            return forbidden
+        return [
+            (i, cause) for i, cause in forbidden
+            if not model.departing_lines.isdisjoint(_list_lines(findings, cause.widening_steps))
+        ]  # fmt: skip
+
+    def propose_changes(self, findings: Findings, finding: Any, sources: SourceByFile) -> Iterator[Change]:
+        steps = findings.predicted_run.steps
+        filled = [i for i in finding.origin_steps if steps[i].op in FILLING_OPERATIONS]
+        lines = _list_lines(findings, [*finding.widening_steps, *filled])
+        changes = NoWiderThan.propose_changes(self, findings, finding, sources)
+        return (change for change in changes if (change.file, change.line) in lines)
+
+
+def _list_lines(findings: Findings, steps: Sequence[int]) -> set[tuple[str, int]]:
+    """List the file and the line of each of some steps."""
+    found = (findings.predicted_run.steps[i].location for i in steps)
+    return {(at.file, at.line) for at in found if at is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from typelattice.repair.copies.kept_values import describe_unread_values, read_n
 from typelattice.repair.copies.program_to_run import ProgramToRun
 from typelattice.repair.copies.progress import Progress
 from typelattice.repair.copies.source import FixError, open_source
-from typelattice.repair.patch.goals import DistanceByLine, Goal, NoWiderThan, SameDtypesAs
+from typelattice.repair.patch.goals import DistanceByLine, Goal, KeepsToPolicy, NoWiderThan, SameDtypesAs
 from typelattice.repair.patch.mend_search import mend_program
 from typelattice.repair.patch.patch import (
     ASSERTIONS_HOLD,
@@ -62,7 +62,7 @@ from typelattice.repair.proof.value_comparison import (
     find_other_dtype,
     larger_difference,
 )
-from typelattice.repair.proof.wide_input import has_wide_form, mark_edits, widen_text
+from typelattice.repair.proof.wide_input import WideForm
 from typelattice.tracing.entry_points.script import check_package, read_script
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.predicted_run import PredictedRun
@@ -71,6 +71,7 @@ from typelattice.tracing.remedies.change import Change
 from typelattice.tracing.report.explain_result import LINE_PATTERN
 from typelattice.tracing.report.formatting import count_text, describe_how_to_follow
 from typelattice.tracing.run_data.float_widths import dtype_width, is_integer, operand_width
+from typelattice.tracing.run_data.policy import Policy
 from typelattice.tracing.source.source_file import Edit, SourceFile, apply_edits, map_lines
 
 MAX_CHANGES_PER_CAUSE = 160  # most of them are refuted without a run
@@ -151,7 +152,8 @@ def fix_script(
 ) -> Patch:
     """Find changes of a script, or of a module, that keep its floats as narrow as a dtype.
 
-    The modules in its folder may change as well, unless `only_script` is True. `tests` is a command that runs
+    `to` may also be a policy: then only lines that depart from it change. The modules in its folder may
+    change as well, unless `only_script` is True. `tests` is a command that runs
     the project's own tests. `python` is another interpreter, which runs the patch, too.
 
     Raises FixError or FileError if no patch can be made.
@@ -164,7 +166,7 @@ def fix_script(
     folder = here if as_module or path.is_relative_to(here) else path.parent
     program = ProgramToRun(
         target if as_module else str(path), tuple(argv), tuple(packages), as_module, folder, folder,
-        follows_project=not only_script,
+        follows_project=not only_script, policy=str(to) if isinstance(to, Policy) else "",
     )  # fmt: skip
     return fix_program(program, make_goal(to, like), tolerance, only, steps, tests, limits, progress, python)
 
@@ -211,7 +213,11 @@ def make_limits(seconds: float, allowed_folders: Sequence[str | os.PathLike[str]
 
 
 def make_goal(to: object, like: str | None) -> Goal:
-    """Make the goal of a patch: the dtypes of another system, or no float wider than a dtype."""
+    """Make the goal of a patch: the dtypes of another system, a policy, or no float wider than a dtype."""
+    if isinstance(to, Policy):
+        if to.compute is None:
+            raise FixError("the policy names no dtype to compute in; add compute=DTYPE, or give --to")
+        return KeepsToPolicy(to.compute)
     return SameDtypesAs(like) if like is not None else NoWiderThan(dtype(to))
 
 
@@ -348,6 +354,7 @@ class _PatchSearch:
         )
         self.only_line = LINE_PATTERN.fullmatch(only_line) if only_line is not None else None
         self.root, self.original = workspace.program.copy_folder, workspace.program.original_folder
+        self.wide_form = WideForm(dtype_width(self.widest_dtype) or 0)
         self.costs_before: list[RunCost] = []
         self.notes: list[str] = []
         self.unchanged_run = self.run_twice()
@@ -366,10 +373,10 @@ class _PatchSearch:
         program = self.workspace.program
         is_script = not program.function and not program.runs_tests and not program.as_module
         text = self.original_contents.get(program.target, b"") if is_script else b""
-        if not program.function and not has_wide_form(text):
+        if not program.function and not self.wide_form.can_widen(text):
             return None
         with self.with_original_contents():
-            return self.workspace.run(has_wide_input=True, wide_content=widen_text(text))
+            return self.workspace.run(has_wide_input=True, wide_content=self.wide_form.widen_text(text))
 
     @contextmanager
     def with_original_contents(self) -> Iterator[None]:
@@ -891,7 +898,7 @@ class _PatchSearch:
         input, as any other dtype is.
         """
         before = self.marked_contents.get(file, self.original_contents[file])
-        apply = mark_edits if is_in_function else apply_edits
+        apply = self.wide_form.mark_edits if is_in_function else apply_edits
         self.marked_contents[file] = apply(before, edits)
 
     def why_results_differ(self, finished_run: FinishedRun) -> str:
@@ -922,8 +929,8 @@ class _PatchSearch:
         target = self.workspace.program.target
         marked = self.marked_contents.get(target, self.original_contents.get(target, b""))
         edits = [edit for change in changes if change.file == target for edit in change.edits]
-        marked = (mark_edits if is_in_function else apply_edits)(marked, edits)
-        finished_run = self.workspace.run(has_wide_input=True, wide_content=widen_text(marked))
+        marked = (self.wide_form.mark_edits if is_in_function else apply_edits)(marked, edits)
+        finished_run = self.workspace.run(has_wide_input=True, wide_content=self.wide_form.widen_text(marked))
         if isinstance(finished_run, FailedRun):
             return f"with wide input: {finished_run.reason}"
         other = find_other_dtype(self.wide_input_run.values, finished_run.values)

@@ -8,7 +8,7 @@ import os
 import pickle
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,10 @@ from typelattice.repair.proof.operation_noise import OperationNoise
 from typelattice.repair.proof.step_values import StepValues, ValuesByStep
 from typelattice.tracing.entry_points.script import EndedScript, run_script
 from typelattice.tracing.entry_points.trace_function import trace_call
+from typelattice.tracing.models.departures import list_departing_lines
+from typelattice.tracing.run_data.model_run import ModelQuestions, ModelRun
+from typelattice.tracing.run_data.operation_log import OperationLog
+from typelattice.tracing.run_data.policy import read_policy
 from typelattice.tracing.run_data.run import Run
 
 WIDE_DTYPE = "float64"
@@ -61,7 +65,7 @@ def main(program_file: str, result_file: str) -> None:
         values = {**list_bound_values(ended.names), **list_saved_values(todo.copy_folder, files)}
         followed = tuple(ended.followed or ended.run.sources)
         ran = TracedRun(
-            ended.run, ended.status, values, step_values=steps.values if steps else {},
+            _without_log(ended.run), ended.status, values, step_values=steps.values if steps else {},
             followed_files=followed,
         )  # fmt: skip
         Path(result_file).write_bytes(pickle.dumps(ran))
@@ -91,8 +95,18 @@ def main(program_file: str, result_file: str) -> None:
                 replaced_contents=patched,
                 values=checks,
                 project=str(todo.copy_folder) if todo.follows_project else "",
+                models=ModelQuestions(read_policy(todo.policy)) if todo.policy else None,
             )
         )
+
+
+def _without_log(run: Run) -> Run:
+    """Compare a run with its policy, and keep the lines that depart in place of the log."""
+    policy = run.model.questions.policy if run.model is not None else None
+    if run.model is None or policy is None:
+        return run
+    lines = list_departing_lines(run.model.log, policy)
+    return replace(run, model=ModelRun(OperationLog(), departing_lines=lines))
 
 
 def serve() -> None:

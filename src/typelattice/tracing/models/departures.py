@@ -34,17 +34,22 @@ DEPARTURE_KINDS = (
 )  # fmt: skip
 """The sorts of departures, the worst first."""
 ASKED, DEFAULT, BROUGHT_IN, COMPUTED = "asked", "default", "brought in", "computed"
+COPY = "copy_"
 LOSS_NAMES = ("loss", "cross_entropy")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The origin of a wide array: a sort, such as a parameter or an upcast, its place, dtype and name."""
+    """The origin of a wide array: a sort, such as a parameter or an upcast, its place, dtype and name.
+
+    `is_created`: it was made of no array, as positions are.
+    """
 
     kind: str
     place: Place
     dtype: str
     name: str = ""
+    is_created: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +130,25 @@ def find_departures(log: OperationLog, policy: Policy) -> Departures:
     return Departures(policy, autocast, tuple(found), tuple(islands), tuple(writes))
 
 
+def list_departing_lines(log: OperationLog, policy: Policy) -> frozenset[tuple[str, int]] | None:
+    """List the file and the number of each line that departs from a policy, also of the user's own calls.
+
+    Return None if no operation was logged.
+    """
+    if not log.operation_count:
+        return None
+    places = [each.place for each in find_departures(log, policy).departures if each.place is not None]
+    found = (at for place in places for at in (place.location, place.caller))
+    return frozenset((at.file, at.line) for at in found if at is not None)
+
+
 def _autocast_of(log: OperationLog) -> str:
-    """Return the dtype of the program's autocast, or ""."""
+    """Return the dtype of the program's autocast, or "". One that casts nothing is turned off."""
     counts: dict[str, int] = {}
+    casts = {(tally.place, tally.gives[0].dtype) for tally in log.tallies if tally.is_cast and tally.gives}
     for tally in log.tallies:
-        if tally.is_contraction and tally.place.phase == FORWARD and tally.uses_autocast not in ("", OFF):
+        is_product = tally.is_contraction and tally.place.phase == FORWARD
+        if is_product and (tally.place, tally.uses_autocast) in casts:
             counts[tally.uses_autocast] = counts.get(tally.uses_autocast, 0) + tally.count
     return max(counts, key=lambda each: counts[each], default="")
 
@@ -194,6 +213,8 @@ class _Flow:
         while left and result:
             one = left.pop()
             after = [each for i, each in self.consumers.get(one, ()) if i in self._wide_or_written(each, i)]
+            if not after and (self._gives_used_indices(one) or self._keeps_wide(one)):
+                continue
             if not after or one.unread_count:
                 result = False
             for each in after:
@@ -202,6 +223,15 @@ class _Flow:
                     left.append(each)
         self.containment[tally] = result
         return result
+
+    def _gives_used_indices(self, tally: Tally) -> bool:
+        """Return True if an operation also gives what is no float, such as `topk`, and that is used."""
+        used = {each.takes[i].dtype for i, each in self.consumers.get(tally, ()) if i < len(each.takes)}
+        return any(x.dtype in used and not width_of(x.dtype) for x in tally.gives)
+
+    def _keeps_wide(self, tally: Tally) -> bool:
+        """Return True if an operation copies a wide array into wide memory, such as the state of a scan."""
+        return tally.operation == COPY and len(self.wide_operands(tally)) == len(tally.takes)
 
     def _wide_or_written(self, consumer: Tally, operand: int) -> tuple[int, ...]:
         """Return the operand again if it is a wide array of its consumer."""
@@ -222,7 +252,7 @@ class _Flow:
                 if i in stored:
                     place = self._place_of_stored(stored[i][1]) or one.place
                     found[Source(stored[i][0], place, one.takes[i].dtype, stored[i][1])] = None
-                elif producer in seen or stop(producer):
+                elif producer in seen or stop(producer) or self._is_beside_array(one, i, producer):
                     continue
                 elif producer.is_input:
                     found[Source(BROUGHT_IN, producer.place, one.takes[i].dtype, producer.operation)] = None
@@ -233,6 +263,13 @@ class _Flow:
                     seen.add(producer)
                     found[self._source_at(producer)] = None
         return [*found]
+
+    def _is_beside_array(self, tally: Tally, operand: int, producer: Tally) -> bool:
+        """Return True for a number of the program that another operand has made wide."""
+        if not producer.is_input or producer.gives[0].has_dimensions:
+            return False
+        others = [made for i, made in tally.producers if i != operand and self.is_wide(tally.takes[i].dtype)]
+        return any(made.gives and made.gives[0].has_dimensions for made in others)
 
     def _place_of_stored(self, name: str) -> Place | None:
         stored = (each for group in self.log.stored.values() for each in group)
@@ -245,7 +282,7 @@ class _Flow:
             kind = ASKED if producer.requested else DEFAULT
         else:
             kind = ASKED if any(width_of(x.dtype) for x in producer.takes) else COMPUTED
-        return Source(kind, producer.place, dtype, producer.operation)
+        return Source(kind, producer.place, dtype, producer.operation, not producer.takes)
 
     # -- departures
 
@@ -297,13 +334,29 @@ class _Flow:
             )  # fmt: skip
 
     def is_astray(self, tally: Tally) -> bool:
-        """Return True if nothing asked for a wide result, and it is float64 or widens other modules."""
-        if any(source.kind == ASKED for source in self.sources_of(tally)):
-            return False
+        """Return True if a wide result goes on to widen others, or is float64 that nothing asked for.
+
+        One that was asked for may widen in its own module, and in those that it is handed to: a norm, or the
+        next layer of a residual stream. It may not in a module around its own. There, nothing but a cast or
+        a loss may compute with wide arrays that were made of no array, such as positions.
+        """
+        sources, own = self.sources_of(tally), tally.place
+        after = [each for each in self._wide_after(tally) if each is not tally]
+        if any(source.kind == ASKED for source in sources):
+            around = [each for each in after if self.is_around(each.place.module, own.module)]
+            is_created = all(source.is_created for source in sources)
+            computed = [each for each in around if not each.is_cast and not _is_loss(each)]
+            return bool(computed) if is_created else any(map(self.is_meeting, around))
         if width_of(tally.gives[0].dtype) > 32:
             return True
-        after = self._wide_after(tally)
-        return any(each.place.module != tally.place.module and self.is_meeting(each) for each in after)
+        is_kept = all(source.kind == PARAMETER for source in sources)
+        others = [each for each in after if is_kept or each.place.module != own.module]
+        return any(self.is_meeting(each) and each.place.location != own.location for each in others)
+
+    def is_around(self, outer: str, module: str) -> bool:
+        """Return True if a module holds another one."""
+        is_root = outer in self.log.roots and module not in self.log.roots
+        return is_root or (outer != "" and module.startswith(f"{outer}."))
 
     def _narrow_of(self, tally: Tally) -> str:
         return next((x.dtype for x in tally.takes if x.has_dimensions and self.is_narrow(x.dtype)), "")
@@ -316,6 +369,8 @@ class _Flow:
             wide = [x.dtype for x in tally.takes if width_of(x.dtype) > goal]
             stored = any(category == PARAMETER for _, category, _ in tally.stored)
             if not tally.is_contraction or not wide or not stored or tally.uses_autocast == OFF:
+                continue
+            if tally.place.declared in wide:
                 continue
             if any(0 < width_of(x.dtype) <= goal for x in tally.takes):
                 continue

@@ -55,6 +55,9 @@ CONTRACTIONS = (  # beginnings of the names of operations that multiply matrices
     "mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "dot", "linear", "convolution", "mkldnn_", "lstm", "gru",
     "_scaled_dot_product", "_thnn_fused", "_scaled_mm", "_trilinear",
 )  # fmt: skip
+VIEWS_BY_NAME = ("aten::_unsafe_view",)  # the schema of which does not say so
+DECLARED_DTYPE = "compute_dtype"  # of a layer of Keras: the dtype that its own policy names
+META_NOTE = "not compared: operations on meta tensors, which have no numbers"
 MAX_SEQUENCE_NUMBERS = 1_000_000
 PYTHON_FOLDER = os.path.dirname(os.__file__) + os.sep
 INSTALLED_FOLDERS = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -103,6 +106,7 @@ class DispatchWatch:
         self.places: dict[object, Place] = {}
         self.watched: dict[int, weakref.ref[Any]] = {}
         self.names: dict[int, str] = {}  # of modules, by their ids
+        self.declared: dict[int, str] = {}  # dtypes that modules say they compute in, by their ids
         self.roots: dict[int, _Root] = {}
         self.optimizers: dict[int, Any] = {}
         self.by_sequence: dict[int, Place] = {}
@@ -193,6 +197,8 @@ class DispatchWatch:
 
     def _note_error(self, function: Any, args: Any, keywords: Any, error: Exception, frame: Any) -> None:
         takes = self._tensors((*args, *keywords.values()))
+        if any(x.is_meta for x in takes):
+            return
         if len({x.dtype for x in takes if x.is_floating_point()}) < 2:
             return
         if len(self.log.refusals) < MAX_REFUSALS:
@@ -213,6 +219,10 @@ class DispatchWatch:
         takes = self._tensors((*args, *keywords.values()) if keywords else args)
         gives = self._tensors(result if isinstance(result, (list, tuple)) else (result,))
         if not takes and not gives:
+            self.log.operation_count -= 1
+            return
+        if any(x.is_meta for x in gives):
+            self.log.notes[META_NOTE] = None
             self.log.operation_count -= 1
             return
         stack = self.stacks.read(frame)
@@ -259,10 +269,11 @@ class DispatchWatch:
                 if memory is not None:
                     memory.last, memory.is_read = tally, False
                     tally.target = memory
-        for x in gives:
+        for i, x in enumerate(gives):
             key = self._storage_key(x)
             if key is not None and key not in self.log.memories:
-                self._watch_memory(x, key, tally)
+                memory = self._watch_memory(x, key, tally)
+                memory.is_read = i > 0  # only the backward pass reads the others, if nothing else does
                 tally.bytes += self.log.memories[key].bytes
 
     def _written(self, operation: _Operation, args: Any, keywords: Any) -> list[Any]:
@@ -279,7 +290,7 @@ class DispatchWatch:
         is_random = self.torch.Tag.nondeterministic_seeded in getattr(function, "tags", ())
         made = self.operations[function] = _Operation(
             name.removeprefix("aten::"),
-            bool(getattr(function, "is_view", False)),
+            bool(getattr(function, "is_view", False)) or name in VIEWS_BY_NAME,
             name == CAST,
             name.removeprefix("aten::").startswith(CONTRACTIONS),
             tuple(i for i, a in writes if not a.kwarg_only),
@@ -400,14 +411,14 @@ class DispatchWatch:
         return FORWARD, None
 
     def _place_of(self, stack: Stack, phase: str) -> Place:
-        module = self._module_name(stack.modules)
+        module, declared = self._module_of(stack.modules)
         caller = stack.caller if stack.caller is not stack.place else None
         keys = self.stacks
-        key = keys.key_of(stack.place), keys.key_of(caller), module, phase
+        key = keys.key_of(stack.place), keys.key_of(caller), module, phase, declared
         found = self.places.get(key)
         if found is None:
             at, by = keys.location_of(stack.place), keys.location_of(caller)
-            found = self.places[key] = Place(at, by, module, phase)
+            found = self.places[key] = Place(at, by, module, phase, declared)
         return found
 
     def _note_sequence(self, place: Place) -> None:
@@ -439,15 +450,17 @@ class DispatchWatch:
 
     # -- modules and optimizers
 
-    def _module_name(self, frames: Sequence[FrameType]) -> str:
+    def _module_of(self, frames: Sequence[FrameType]) -> tuple[str, str]:
+        """Return the name of the innermost module, and the dtype that it declares, or ""."""
         if not frames:
-            return ""
+            return "", ""
         module = frames[0].f_locals.get("self")
         name = self.names.get(id(module))
         if name is None:
             self._add_root(frames[-1].f_locals.get("self"))
             name = self.names.setdefault(id(module), type(module).__name__)
-        return name
+            self._note_declared([module])
+        return name, self.declared.get(id(module), "")
 
     def _add_root(self, module: Any) -> None:
         """Name the modules within an outermost one. It takes the place of those that it contains."""
@@ -463,15 +476,25 @@ class DispatchWatch:
             prefix = "" if not self.roots else f"{label}{f' {taken + 1}' if taken else ''}."
         root = _Root(weakref.ref(module, partial(self._drop_root, id(module))), prefix)
         own = type(module).__name__
+        self.log.roots.add(own)
         root.names = {key: f"{prefix}{name}" if name else own for key, name in inner.items()}
         self.roots[id(module)] = root
         self.names |= root.names
+        self._note_declared(module.modules())
         self._scan()
+
+    def _note_declared(self, modules: Iterable[Any]) -> None:
+        """Note the dtypes that modules say they compute in."""
+        for each in modules:
+            dtype = getattr(each, DECLARED_DTYPE, None)
+            if isinstance(dtype, str):
+                self.declared[id(each)] = dtype
 
     def _drop_root(self, key: int, reference: Any) -> None:
         root = self.roots.pop(key, None)
         for each in root.names if root else ():
             self.names.pop(each, None)
+            self.declared.pop(each, None)
 
     def _note_optimizer(self, frame: FrameType) -> None:
         optimizer = frame.f_locals.get("self")

@@ -98,7 +98,7 @@ class StepNode:
     def list_names(self, nodes: Sequence[ast.AST]) -> list[str]:
         """List the names and attributes in some nodes that may be arrays, in the order of the source."""
         names: list[str] = []
-        modules = {name for name, _ in self.source.import_aliases}
+        others = {*(name for name, _ in self.source.import_aliases), *self.source.names_of_objects}
         for node in nodes:
             options = {
                 inner
@@ -119,7 +119,7 @@ class StepNode:
                 if isinstance(inner, (ast.Name, ast.Attribute)) and not called:
                     text = self.source.text(inner)
                     is_owner = isinstance(around, ast.Attribute) and isinstance(inner, ast.Name)
-                    if text in BUILTIN_NAMES or text.partition(".")[0] in modules or is_owner:
+                    if text in BUILTIN_NAMES or text.partition(".")[0] in others or is_owner:
                         continue
                     names.append(text.removesuffix(".T"))
         return [*dict.fromkeys(names)][:MAX_NAMES_TRIED]
@@ -174,13 +174,14 @@ class StepNode:
     def split_wide_and_narrow(self) -> tuple[list[ast.expr], list[ast.expr]]:
         """Split the operands into those that are as wide as the result, or integers, and the narrower ones.
 
-        If the operands of the source do not match those of the step, both are all of them.
+        If the operands of the source do not match those of the step, both are all that may be arrays.
         """
         run, pairs = self.predicted_run, self.pair_operands()
         own = run.widths[self.step]
         wide = [x for x, p in pairs if run.widths[p] == own or is_integer(run.result_of(p))]
         narrow = [x for x, p in pairs if 0 < (run.widths[p] or 0) < (own or 0)]
-        expressions = self.list_operands()
+        objects = self.source.names_of_objects
+        expressions = [x for x in self.list_operands() if self.source.text(x) not in objects]
         return wide or expressions, narrow or expressions
 
     def casts_of_results(self, steps: Sequence[int] = ()) -> list[StepCast]:

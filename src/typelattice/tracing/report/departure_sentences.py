@@ -36,6 +36,8 @@ MAX_ISLANDS = 10
 MAX_MEMORY_MODULES = 20
 MAX_SOURCES = 5
 MAX_CODE_CHARS = 100
+COMPUTED_REMEDY = "cast it to {narrow} where the two meet; keep positions, schedules and state wide"
+FILLING_OPERATIONS = ("zeros", "ones", "full", "empty", "eye")
 REMEDY_BY_KIND = {
     REFUSED_LATER: "see what escaped before",
     REFUSED: "cast one of the two where they meet; keep positions, schedules and state wide",
@@ -123,9 +125,18 @@ def departure_sections(departure: Departure, code: CodeReader) -> Iterator[tuple
         yield "modules", [list_names(departure.modules)]
     if departure.bytes:
         yield "costs", [f"{size_text(departure.bytes)} in {count_text(departure.count, 'result')}"]
-    remedy = REMEDY_BY_KIND[departure.kind].format(narrow=departure.narrow)
+    remedy = _describe_remedy(departure)
     if remedy:
         yield "remedy", [remedy]
+
+
+def _describe_remedy(departure: Departure) -> str:
+    """Say what to do. Only an array that is filled with one number may be narrow where it is made."""
+    text = REMEDY_BY_KIND[departure.kind]
+    made = [each.name.removeprefix("new_") for each in departure.sources if each.kind == DEFAULT]
+    if departure.kind == DEFAULT_DTYPE and not all(name.startswith(FILLING_OPERATIONS) for name in made):
+        text = COMPUTED_REMEDY
+    return text.format(narrow=departure.narrow)
 
 
 def describe_source(source: Source, code: CodeReader) -> str:

@@ -96,7 +96,7 @@ def array_kind(cls: type) -> ArrayClass | None:
     read by the attributes of the library's class.
     """
     base = library_class(cls)
-    if base is None or not all(hasattr(base, name) for name in REQUIRED_ATTRIBUTES):
+    if base is None or _is_without_shape(base, cls):
         return None
     library_adapter = find_adapter(_find_root(base))
     standard_adapter = find_adapter(NAMESPACE_ATTRIBUTE) if hasattr(base, NAMESPACE_ATTRIBUTE) else None
@@ -139,6 +139,13 @@ def array_kind(cls: type) -> ArrayClass | None:
         dtype if base is cls and is_array and dtypes_change else lambda x: None,
         type(getattr(base, "dtype", None)) is not property,
     )
+
+
+def _is_without_shape(base: type, cls: type) -> bool:
+    """Return True if the objects of a class have no dtype and shape, or not yet, as those of lazy modules."""
+    if not all(hasattr(base, name) for name in REQUIRED_ATTRIBUTES):
+        return True
+    return bool(getattr(find_adapter(_find_root(base)), "is_without_shape", lambda cls: False)(cls))
 
 
 def _variable_reader(cls: type) -> Callable[[Any], Any] | None:

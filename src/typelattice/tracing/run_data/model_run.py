@@ -20,9 +20,12 @@ class ModelQuestions:
 class ModelRun:
     """The log of the operations that ran, and the questions that were asked of it.
 
-    `libraries` are those whose dispatchers report to the log.
+    `libraries` are those whose dispatchers report to the log. `departing_lines` takes the place of the log in
+    a run that another process has compared with the policy. It has the file and the number of each line that
+    departs, and is None if nothing was compared.
     """
 
     log: OperationLog = field(repr=False)
     questions: ModelQuestions = ModelQuestions()
     libraries: frozenset[str] = frozenset()
+    departing_lines: frozenset[tuple[str, int]] | None = None

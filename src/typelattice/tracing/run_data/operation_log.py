@@ -29,13 +29,15 @@ class Place:
     """The source location of an operation, of the user's call that led to it, and the module it ran for.
 
     `location` is the innermost line outside of the library. `caller` is the user's own line, if it is
-    another one. `module` is the name of the module, or "".
+    another one. `module` is the name of the module, or "". `declared` is the dtype that the module itself
+    says it computes in, or "".
     """
 
     location: SourceLocation | None
     caller: SourceLocation | None
     module: str
     phase: str
+    declared: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,8 @@ class Tally:
     - `uses_autocast`: the dtype of autocast, "off" within a block that turns it off, or "".
     - `is_contraction`: True for products of matrices.
     - `error`: the message of a refused operation.
-    - `unread_count`: the number of results that nothing in the forward pass read.
+    - `unread_count`: the number of results that the program kept to its end, and that nothing in the forward
+      pass read. The last state of a loop is often dropped unread.
     """
 
     number: int
@@ -154,6 +157,7 @@ class OperationLog:
         self.stored: dict[str, tuple[StoredTensor, ...]] = {}
         self.refusals: list[Tally] = []
         self.not_seen: dict[str, int] = {}
+        self.roots = {""}  # the names of outermost modules
         self.notes: dict[str, None] = {}  # sentences on what a policy is not compared with
         self.operation_count = 0
         self.failure = ""
@@ -210,7 +214,6 @@ class OperationLog:
         memory = self.memories.pop(key, None)
         if memory is not None:
             self.alive_bytes -= memory.bytes
-            memory.last.unread_count += not memory.is_read
 
     def keep_peak(self) -> None:
         """Remember the memory that is alive now as that of the peak."""

@@ -255,9 +255,29 @@ class SourceFile:
         without_array = {*PARAMETERS_WITHOUT_ARRAY, *iterated}
         others = sorted((name for name in given if name not in without_array), key=counts.__contains__)
         found = [*self.list_names_used_as_arrays(scope, node.lineno), *others]
-        lengths = list_lengths(node)
-        at_hand = [x for x in dict.fromkeys(found) if x.partition("[")[0] in known and x not in lengths]
+        left_out = {*list_lengths(node), *self.names_of_objects}
+        at_hand = [x for x in dict.fromkeys(found) if x.partition("[")[0] in known and x not in left_out]
         return at_hand[:MAX_NAMES_TRIED]
+
+    @cached_property
+    def names_of_objects(self) -> frozenset[str]:
+        """The names of what is no array: what the file calls, such as a model, or makes by its class.
+
+        A name that the file computes with, or whose shape it reads, may be an array of that class.
+        """
+        found: set[str] = set()
+        arrays: set[str] = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                found.add(node.func.id)
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                called = self.text(node.value.func).rpartition(".")[2]
+                found |= {x.id for x in node.targets if isinstance(x, ast.Name) and called[:1].isupper()}
+            elif isinstance(node, ast.BinOp):
+                arrays |= {x.id for x in (node.left, node.right) if isinstance(x, ast.Name)}
+            elif isinstance(node, ast.Attribute) and node.attr in ARRAY_ATTRIBUTES:
+                arrays.add(self.text(node.value))
+        return frozenset(found - arrays)
 
     @cached_property
     def import_aliases(self) -> tuple[tuple[str, str], ...]:

@@ -295,6 +295,7 @@ def identify_function(function: Any) -> CalledFunction:
         if hasattr(cls, "dtype") and hasattr(cls, "shape"):
             libraries = filter(None, (_find_library(c.__module__) for c in cls.__mro__))
             own = next(libraries, None)
+            name = _name_of_method(cls, function, name)
             return CalledFunction(name, own, (owner,), None, partial(list_method_parameters, function, own))
         return CalledFunction("", library)
     if owner is builtins:
@@ -309,6 +310,15 @@ def identify_function(function: Any) -> CalledFunction:
         return CalledFunction(name, library, (), operand_limit)
     own = module_with_rules((*str(module).split("."), name), library)
     return CalledFunction(name, library, (), None, partial(list_parameters, function), own)
+
+
+def _name_of_method(cls: type, method: Any, name: str) -> str:
+    """Return the name under which a class has a method: all those of JAX's tracers are called `meth`."""
+    function = getattr(method, "__func__", None)
+    if function is None or hasattr(cls, name):
+        return name
+    named = ((key, x) for each in cls.__mro__ for key, x in vars(each).items())
+    return next((key for key, x in named if x is function), name)
 
 
 def _identify_outside_package(function: Any, name: str) -> CalledFunction | None:

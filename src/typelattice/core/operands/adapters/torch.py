@@ -30,6 +30,11 @@ def cache_key_of(cls: type) -> Any:
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["torch"].Tensor) else lambda d: d
 
 
+def is_without_shape(cls: type) -> bool:
+    """Return True for the parameters of a lazy module, which have no shape until it first runs."""
+    return issubclass(cls, sys.modules["torch"].nn.parameter.UninitializedTensorMixin)
+
+
 def own_attribute(base: type, name: str) -> Any:
     """Return a function that reads an attribute past the `__torch_function__` of a subclass."""
     read = getattr(base, name).__get__

@@ -39,6 +39,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="the widest float dtype to allow (default: float32)",
     )
     parser.add_argument(
+        "--policy", metavar="KEY=DTYPE,...",
+        help="change only lines that depart from this policy, as trace --policy reports them: --to bfloat16 "
+        "and a policy, or compute=bfloat16 in it",
+    )  # fmt: skip
+    parser.add_argument(
         "--like", metavar="NAME|FILE",
         help="instead: add casts so that the program keeps its present dtypes under this system",
     )  # fmt: skip
@@ -124,12 +129,18 @@ def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     from typelattice.repair.patch.patch_search import find_current_folder, fix_script, fix_tests, make_limits
     from typelattice.tracing.entry_points.named_places import check_packages, check_places
     from typelattice.tracing.entry_points.pyproject_settings import read_settings
+    from typelattice.tracing.run_data.policy import read_policy
 
     settings = read_settings(find_current_folder())
     packages = args.package or settings.packages
     like = args.like or (None if args.to else settings.like)
     tolerance = settings.tolerance if args.tolerance is None else args.tolerance
-    goal = args.to or settings.to, like, tolerance
+    to: object = args.to or settings.to
+    if args.policy is not None and (args.like or target == "pytest"):
+        raise UsageError("fix: --policy changes a script or a module; leave out --like, and pytest")
+    if args.policy is not None:
+        to, like = read_policy(args.policy, args.to), None
+    goal = to, like, tolerance
     check_packages(packages, target)
     limits, progress = make_limits(args.seconds, args.allow_writes), Progress(sys.stderr)
     python = find_python(args.python) if args.python is not None else ""

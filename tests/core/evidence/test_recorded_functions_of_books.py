@@ -149,7 +149,10 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "recorders find no arguments for it": "image.resize, svd",
     },
     "keras": {"it takes a dtype": "one_hot, saturate_cast, Variable"},
-    "tinygrad": {"it takes a dtype": "Tensor, linear", "it takes arrays of different shapes": "batchnorm, nll_loss"},
+    "tinygrad": {
+        "it takes a dtype": "Tensor, linear",
+        "it takes arrays of different shapes": "batchnorm, nll_loss",
+    },
     "mlx": {"it takes a dtype": "full, view", "recorders find no arguments for it": "nn.Bilinear"},
     "polars": {
         "it takes a list": "concat, Series, cum_sum_horizontal",

@@ -35,7 +35,7 @@ PAIRED = (
 )  # fmt: skip
 WORDS = (  # functions of expressions in books that are no operations
     "bool", "int", "float", "literal", "zero_d", "flat", "astype", "rand", "randn", "zeros", "bitcast",
-    "zeros_like", "weak", "leaves",
+    "zeros_like", "weak", "leaves", "t",
 )  # fmt: skip
 # PyTorch 2.13 flips uint16, but not along the last axis. The rule of a class of functions knows no axes.
 SHAPE_DECIDES = {"torch.fliplr"}

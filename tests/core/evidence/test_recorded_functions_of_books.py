@@ -123,6 +123,16 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
             tensorinv, linalg.tensorinv, tensorsolve, linalg.tensorsolve""",
         "it takes a function": "apply_over_axes",
     },
+    "jax": {
+        "it is asked with fewer results": "unique",
+        "it takes a dtype": """
+            dot, einsum, lax.argmax, lax.argmin, lax.dot_general, linspace, matmul, nn.one_hot""",
+        "it gives a tuple": "nonzero, where",
+        "it takes a list": "lax.concatenate, nanpercentile, nanquantile, percentile, quantile",
+        "it takes a random key": "random.categorical",
+        "recorders find no arguments for it": """
+            lax.conv, lax.conv_general_dilated, lax.dynamic_update_slice, lax.pad""",
+    },
     "dask": {
         "it is asked with fewer results": "unique",
         "it takes numbers": "insert",
@@ -146,6 +156,7 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it writes into a variable": "assign_add, assign_sub",
         "it takes arrays without axes": "range",
         "it takes an array and a number": "divide",
+        "it takes numbers of copies": "tile",
         "recorders find no arguments for it": "image.resize, svd",
     },
     "keras": {"it takes a dtype": "one_hot, saturate_cast, Variable"},

@@ -45,7 +45,7 @@ MASK_PARAMETERS = ("mask", "condition")
 OPERAND_NAMES = ("x", "y", "z")
 NAME_BY_FILLED = {"int64": "i", "float32": "f", "bool": "b"}
 """The names of further arrays in a call, by their dtypes."""
-NO_ARRAYS = ("axis", "n")
+NO_ARRAYS = ("axis",)
 """Parameters in expressions that are no arrays."""
 CREATORS = ("rand", "randn", "zeros", "full")
 """Functions of expressions that take no array."""

@@ -146,6 +146,7 @@ def test_frameworks_are_named_in_the_files_made_for_them() -> None:
 COMPARE = (
     "conformance/lint/hand_written_tables",
     "conformance/recording/compare_with_system",
+    "conformance/recording/composed_calls",
     "conformance/imitations/implementation_differences",
     "conformance/recording/compare_random_calls",
     "conformance/recording/propose_rows",

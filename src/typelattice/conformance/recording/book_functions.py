@@ -24,7 +24,6 @@ from typelattice.core.books.read_book import BookRow, read_book, spoken_name, st
 from typelattice.core.dtypes.dtypes import DTYPES, Kind
 from typelattice.core.operations.operations import OPERATIONS, Operation
 from typelattice.core.registry.libraries import libraries, recordings
-from typelattice.core.system_files.reader import system as find_system
 from typelattice.programs.calls.call_tables import module_with_rules
 
 SHAPES: Sequence[tuple[int, ...]] = (
@@ -159,15 +158,13 @@ def find_book(recording: str) -> str:
     return recordings()[recording].library if recording in recordings() else recording
 
 
-@cache
-def is_class(library: str, rule: str) -> bool:
-    """Return True for a class of functions in the system file of a library.
+def is_class(rule: str) -> bool:
+    """Return True for a rule that is a class of functions, and no operation.
 
-    >>> is_class("torch", "float_maps"), is_class("torch", "ldexp"), is_class("torch", "mse_loss")
-    (True, True, False)
+    >>> is_class("float_maps"), is_class("matmul"), is_class("")
+    (True, False, False)
     """
-    rules = find_system(library)
-    return rule in rules.ops and rule in rules.custom_operations
+    return bool(rule) and rule not in OPERATIONS
 
 
 def list_asked_results(library: str) -> Iterator[tuple[str, BookRow, int, tuple[str, ...]]]:
@@ -183,7 +180,7 @@ def list_asked_results(library: str) -> Iterator[tuple[str, BookRow, int, tuple[
             rule, operands = stated_rule(result)
             names = {parameter_names(part)[0] for part in row.parameters}
             is_call = not result.startswith("=") and {*operands} <= names
-            if is_call and is_class(library, rule) and not row.function.startswith("_"):
+            if is_call and is_class(rule) and not row.function.startswith("_"):
                 yield spoken_name(row, number, rule), row, number, tuple(dict.fromkeys(operands))
 
 
@@ -196,7 +193,7 @@ def list_composed_results(library: str) -> Iterator[tuple[BookRow, int, tuple[st
         names = [parameter_names(part)[0] for part in row.parameters if part not in ("*", "...")]
         for number, result in enumerate(row.results):
             rule, operands = stated_rule(result)
-            is_asked = is_class(library, rule) and {*operands} <= {*names}
+            is_asked = is_class(rule) and {*operands} <= {*names}
             if row.function.startswith("_") or (is_asked and not result.startswith("=")):
                 continue
             expression = ast.parse(result.rpartition(":")[2].lstrip("~="), mode="eval").body

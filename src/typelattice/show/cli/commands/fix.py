@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 REFUSED_STATUS = 3
 
 
+# Long: a line or two for each option
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--package", action="append", default=[], metavar="PKG",

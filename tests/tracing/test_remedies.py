@@ -58,6 +58,17 @@ y = x * i
 """
 
 
+@pytest.mark.parametrize("make", ["np.array(rows)", "np.asarray(rows)", "np.stack(rows)", "np.hstack(rows)"])
+def test_a_list_that_has_a_name_is_cast_as_a_list(make: str) -> None:
+    """A list has no `astype`, and its own dtype is the wide one."""
+    lines = f"def f(x):\n    rows = [x[0], x[1]]\n    rows = rows + [1.0]\n    return {make} * x[0]"
+    code = f"{lines}\nf(np.ones(4, np.float32))"
+    _, cause, remedy = the_cause(code)
+    dtype = "np.result_type(np.asarray(x), 0.0)"
+    assert changed(remedy) == [f"return {make[:-1]}, dtype={dtype}) * x[0]"]
+    assert all_narrow(cause, remedy)
+
+
 @pytest.mark.parametrize(
     "use",
     [

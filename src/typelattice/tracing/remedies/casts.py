@@ -18,7 +18,7 @@ def list_casts(
 ) -> Iterator[Change]:
     """Yield the ways to cast expressions: as arrays, or as lists."""
     source, alias = at.source, at.find_library_alias()
-    if not any(isinstance(node, LIST_NODES) for node in nodes):
+    if not at.takes_list_by_name and not any(isinstance(node, LIST_NODES) for node in nodes):
         edits = (
             source.make_replacement_edit(node, cast_text(at.library, source.operand_text(node), dtype, alias))
             for node in nodes
@@ -39,7 +39,8 @@ def list_guarded_casts(
     source, alias = at.source, at.find_library_alias()
     text = source.text(node)
     operand = source.operand_text(node)
-    texts = [] if isinstance(node, LIST_NODES) else [cast_text(at.library, operand, literal, alias)]
+    is_list = at.takes_list_by_name or isinstance(node, LIST_NODES)
+    texts = [] if is_list else [cast_text(at.library, operand, literal, alias)]
     texts += [f"{alias}.asarray({text}, dtype={literal})"] if alias else []
     names = [name for name in list_names_of_narrow_arrays(at, names) if name != text]
     for cast in texts:

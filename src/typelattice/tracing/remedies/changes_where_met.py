@@ -17,7 +17,7 @@ from typelattice.tracing.remedies.dtype_forms import list_dtype_forms, list_narr
 from typelattice.tracing.remedies.lasting_arrays import holds_state
 from typelattice.tracing.remedies.step_node import StepNode
 from typelattice.tracing.run_data.float_widths import dtype_at_width_of
-from typelattice.tracing.source.dtype_arguments import is_dtype, name_of_called
+from typelattice.tracing.source.dtype_arguments import DTYPE_POSITIONS, is_dtype, name_of_called
 from typelattice.tracing.source.function_calls import list_passed_arguments
 from typelattice.tracing.source.source_file import SourceFile
 
@@ -32,6 +32,8 @@ def propose_where_met(at: StepNode, cause: WideningCause) -> Iterator[Change]:
     """Yield casts of the operands that widen others, at the widening step."""
     wide, narrow = at.split_wide_and_narrow()
     names, literal = at.list_names(narrow), narrow_dtype_text(at, cause)
+    if at.takes_list_by_name:  # a list has no dtype, and its items are what widens
+        names = [*at.source.list_arrays_at_hand(at.node)]
     keywords = [*_propose_dtype_keywords(at, cause, wide, names, literal)]
     takes_dtype = _takes_dtype(at)
     yield from keywords if takes_dtype else ()
@@ -71,6 +73,8 @@ def _takes_dtype(at: StepNode) -> bool:
     A function that is made of operations, such as a loss, has parameters of its own.
     """
     operation = OPERATIONS.get(at.predicted_run.steps[at.step].op or "")
+    if at.takes_list_by_name and isinstance(at.node, ast.Call) and name_of_called(at.node) in DTYPE_POSITIONS:
+        return True  # `np.array(rows)`
     if isinstance(at.node, ast.Call) and OPERATION_BY_FUNCTION.get(name_of_called(at.node)) is not operation:
         return False
     return operation is not None and find_signature(operation, at.library).find_parameter("dtype") is not None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from typelattice.base.rendering.grid import printable
 from typelattice.core.operands.operand import Operand
+from typelattice.core.operations.operations import OPERATIONS
 from typelattice.core.registry.libraries import library_of
 from typelattice.programs.calls.steps import MAX_STEP_CHARS, Call, Input
 from typelattice.tracing.findings.predicted_run import PredictedRun
@@ -170,6 +171,13 @@ class StepNode:
         expressions, step = self.list_operands(), self.predicted_run.steps[self.step]
         taken = step.operands if isinstance(step, Call) else self.predicted_run.inputs[self.step]
         return [*zip(expressions, taken, strict=True)] if len(expressions) == len(taken) else []
+
+    @property
+    def takes_list_by_name(self) -> bool:
+        """Return True if the step takes a list of arrays that its source only names: `np.array(rows)`."""
+        operation = OPERATIONS.get(self.predicted_run.steps[self.step].op or "")
+        is_of_list = operation is not None and operation.call_form == "list"
+        return is_of_list and not self.pair_operands() and len(self.list_operands()) == 1
 
     def split_wide_and_narrow(self) -> tuple[list[ast.expr], list[ast.expr]]:
         """Split the operands into those that are as wide as the result, or integers, and the narrower ones.

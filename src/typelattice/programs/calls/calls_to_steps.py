@@ -554,7 +554,8 @@ def _join_with_argument(
     """Join an operand with another argument: an array, a list of numbers, or a number."""
     if isinstance(other, tuple):
         other = tuple(float(i) if isinstance(i, int) else i for i in other)
-    join = builder.add_call(excerpt, operation, [joined_operand, other])
+    keeps_shape = operation.call_form == "promotion"  # else the axis of the call decides the shape
+    join = builder.add_call(excerpt, operation, [joined_operand, other], has_known_shape=keeps_shape)
     return (
         builder.add_cast(excerpt, joined_operand, DTypeOf(join.step))
         if operation.call_form == "promotion"

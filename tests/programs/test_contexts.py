@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -68,9 +69,9 @@ def test_lines_within_autocast_follow_its_system(lines: str, dtypes: str) -> Non
 def test_torch_gives_the_dtypes_that_are_read(lines: str) -> None:
     torch = pytest.importorskip("torch")
     body = "".join(f"    {line}\n" for line in lines.split("\n"))
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     exec(compile(f"{HEAD}def f(x, w):\n{body}", "f", "exec"), names)
-    made = names["f"](torch.ones(4, 4), torch.ones(4, 4))  # type: ignore[operator]
+    made = names["f"](torch.ones(4, 4), torch.ones(4, 4))
     made = made if isinstance(made, tuple) else (made,)
     assert ", ".join(str(x.dtype).removeprefix("torch.") for x in made) == dtypes_of(read(lines), "torch")
 
@@ -79,6 +80,19 @@ def test_torch_gives_the_dtypes_that_are_read(lines: str) -> None:
 def test_a_mode_that_was_not_asked_is_refused(lines: str, words: str) -> None:
     with pytest.raises(tl.ProgramError, match=re.escape(words)):
         read(lines)
+
+
+def test_a_device_is_a_text_with_a_type_and_a_text_keeps_its_methods() -> None:
+    asked = "d.type == 'cuda' and 'abc'.index('c') == 2"
+    lines = f"d = torch.device('cuda:1')\nif {asked}: return x @ w\nreturn None"
+    assert dtypes_of(read(lines), "torch") == "float32"
+    lines = "if x.is_cuda or x.device.type != 'cpu': return x.half()\nreturn x @ w"
+    assert dtypes_of(read(lines), "torch") == "float32"
+
+
+def test_a_function_of_another_package_is_no_context() -> None:
+    with pytest.raises(tl.ProgramError, match="another package"):
+        tl.program("import pkg\npkg.profile(x) + 1", x="float32")
 
 
 def test_other_systems_have_no_autocast_or_say_so() -> None:

@@ -184,3 +184,13 @@ def test_arrays_of_python_numbers_have_a_default_dtype_where_numbers_have_none()
     found = [str(tl.program(text).under("array-api").dtype) for text in made]
     assert found == ["float64", "float64", "int64", "float64", "float64", "int64", "float64"]
     assert str(standard.promote(0, 0.5, op="arange").dtype) == "float64"
+
+
+def test_a_pair_of_a_table_joins_though_the_rest_has_to_be_of_one_dtype() -> None:
+    joins = {"u8 then i8": "left", "i8 + i16": "i16", "rest": "same dtype"}
+    s = make("u8, i8 -> i16", ops={"multiply": {"kernels": "all", "joins": joins}})
+    assert said(s, "uint8", "int8", op="multiply") == "uint8"
+    assert said(s, "int16", "int8", op="multiply") == "int16"
+    assert said(s, "int8", "int8", op="multiply") == "int8"
+    for pair in (("int8", "uint8"), ("uint8", "int16")):
+        assert "operands have to be of one dtype" in str(s.explain(*pair, op="multiply"))

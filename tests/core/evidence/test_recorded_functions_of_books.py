@@ -118,13 +118,13 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
     "numpy": {
         "it takes a dtype": "logspace, geomspace",
         "it takes arrays or numbers": "linspace",
-        "it is asked with fewer results": "unique",
+        "its flags are given by position, which another row takes": "unique",
         "it takes an array with an inverse": """
             tensorinv, linalg.tensorinv, tensorsolve, linalg.tensorsolve""",
         "it takes a function": "apply_over_axes",
     },
     "jax": {
-        "it is asked with fewer results": "unique",
+        "its flags are given by position, which another row takes": "unique",
         "it takes a dtype": """
             dot, einsum, lax.argmax, lax.argmin, lax.dot_general, linspace, matmul, nn.one_hot""",
         "it gives a tuple": "nonzero, where",
@@ -134,7 +134,7 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
             lax.conv, lax.conv_general_dilated, lax.dynamic_update_slice, lax.pad""",
     },
     "dask": {
-        "it is asked with fewer results": "unique",
+        "its flags are given by position, which another row takes": "unique",
         "it takes numbers": "insert",
         "it makes arrays of those of another library": "array_safe, from_array",
         "recorders find no arguments for it": "linalg.svd_compressed",

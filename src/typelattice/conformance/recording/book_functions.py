@@ -12,13 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice, product
-from typing import Any
+from typing import Any, TypeVar
 
 from typelattice.base.objects.frozen_classes import replace as replace_fields
-from typelattice.conformance.recording.library import (
-    NotAskedError,
-    ParsedOperandString,
-)
+from typelattice.conformance.recording.library import NotAskedError, ParsedOperandString
 from typelattice.conformance.recording.questions import COMMON_DTYPE_PATTERN
 from typelattice.core.books.read_book import BookRow, read_book, spoken_name, stated_rule
 from typelattice.core.dtypes.dtypes import DTYPES, Kind
@@ -26,6 +23,7 @@ from typelattice.core.operations.operations import OPERATIONS, Operation
 from typelattice.core.registry.libraries import libraries, recordings
 from typelattice.programs.calls.call_tables import module_with_rules
 
+T = TypeVar("T")
 SHAPES: Sequence[tuple[int, ...]] = (
     (2, 2), (2,), (4,), (4, 4), (4, 4, 4), (4, 4, 4, 4), (4, 4, 4, 4, 4), (5, 5),
 )  # fmt: skip
@@ -125,16 +123,8 @@ class BookFunction:
         values: dict[str, Any] = dict(zip(self.operands, arrays, strict=True))
         for name, x in self.filled.items():
             values[name] = like[x] if isinstance(x, BookOperand) and x in like else x
-        args: list[object] = []
-        keywords: dict[str, object] = {}
-        is_positional = True
-        for part in self.row.parameters:
-            names = parameter_names(part)
-            is_positional &= part != "*" and names[0] in values
-            if is_positional:
-                args.append(_as_argument(self.library, values[names[0]], shape))
-            elif names[0] in values:
-                keywords[names[-1]] = _as_argument(self.library, values[names[0]], shape)
+        given = {name: _as_argument(self.library, x, shape) for name, x in values.items()}
+        args, keywords = place_arguments(self.row, given)
         if self.row.object_parameters is None:
             asked_args, asked_keywords = read_asked(self.row.asked)
             args += asked_args
@@ -214,6 +204,21 @@ def list_arrays(node: ast.AST) -> frozenset[str]:
     return frozenset().union(*map(list_arrays, parts))
 
 
+def place_arguments(row: BookRow, values: Mapping[str, T]) -> tuple[list[T], dict[str, T]]:
+    """Return the positional and the named arguments of a call, of values by parameter."""
+    args: list[T] = []
+    keywords: dict[str, T] = {}
+    is_positional = True
+    for part in row.parameters:
+        names = parameter_names(part)
+        is_positional &= part != "*" and names[0] in values
+        if is_positional:
+            args.append(values[names[0]])
+        elif names[0] in values:
+            keywords[names[-1]] = values[names[0]]
+    return args, keywords
+
+
 def write_call(function: BookFunction, library: str) -> str:
     """Return a call of a row's function as Python writes it, with names for the arrays."""
     row = function.row
@@ -224,16 +229,8 @@ def write_call(function: BookFunction, library: str) -> str:
         name: like[x] if isinstance(x, BookOperand) and x in like else _write_filled(x)
         for name, x in function.filled.items()
     }
-    args: list[str] = []
-    keywords: list[str] = []
-    is_positional = True
-    for part in row.parameters:
-        names = parameter_names(part)
-        is_positional &= part != "*" and names[0] in given
-        if is_positional:
-            args.append(given[names[0]])
-        elif names[0] in given:
-            keywords.append(f"{names[-1]}={given[names[0]]}")
+    args, named = place_arguments(row, given)
+    keywords = [f"{name}={x}" for name, x in named.items()]
     asked_args, asked_keywords = read_asked(row.asked)
     further = [*map(repr, asked_args)], [f"{name}={x!r}" for name, x in asked_keywords.items()]
     if row.object_parameters is None:
@@ -247,8 +244,12 @@ def write_call(function: BookFunction, library: str) -> str:
 def _write_filled(value: object) -> str:
     if isinstance(value, BookOperand):
         return NAME_BY_FILLED[value.text]
-    is_list = isinstance(value, tuple) and value and isinstance(value[0], float)
-    return repr([*value] if is_list else value)  # type: ignore[misc]
+    return repr(_as_list(value))
+
+
+def _as_list(value: object) -> object:
+    """Return several floats as a list, and any other value as it is."""
+    return [*value] if isinstance(value, tuple) and value and isinstance(value[0], float) else value
 
 
 def find_call(library: Any, row: BookRow, number: int, operands: tuple[str, ...]) -> BookFunction | None:
@@ -390,7 +391,7 @@ def _with_all_shapes(made: BookFunction, dtype: str) -> BookFunction:
 def _as_argument(library: Any, value: object, shape: tuple[int, ...]) -> object:
     if isinstance(value, BookOperand):
         return _make_array(library, value, shape)
-    return [*value] if isinstance(value, tuple) and value and isinstance(value[0], float) else value
+    return _as_list(value)
 
 
 def _make_array(library: Any, operand: BookOperand, shape: tuple[int, ...]) -> object:

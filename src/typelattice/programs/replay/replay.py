@@ -161,14 +161,12 @@ def _module_evaluator_finder(find_evaluator: EvaluatorFinder, steps: Sequence[St
         key = usual.system.name, step.module
         if key not in found:
             own = system_of_function(usual.system, step.module, step.owner)
-            lacks_mode = own is None and is_mode_of_library(step.module, step.owner, usual.system.library)
-            found[key] = (
-                _Evaluator(own, usual.owners)
-                if own is not None
-                else _EvaluatorWithoutMode(usual.system, usual.owners)
-                if lacks_mode
-                else usual
-            )
+            if own is not None:
+                found[key] = _Evaluator(own, usual.owners)
+            elif is_mode_of_library(step.module, step.owner, usual.system.library):
+                found[key] = _EvaluatorWithoutMode(usual.system, usual.owners)
+            else:
+                found[key] = usual
         return found[key]
 
     return evaluator

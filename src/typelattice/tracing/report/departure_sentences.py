@@ -27,6 +27,7 @@ from typelattice.tracing.models.departures import (
     Source,
 )
 from typelattice.tracing.models.memory_table import MemoryRow, MemoryTable, add_up_modules
+from typelattice.tracing.remedies.narrowing_changes import FILLING_OPERATIONS
 from typelattice.tracing.report.formatting import count_text, location_text, size_text
 from typelattice.tracing.run_data.operation_log import BACKWARD, FORWARD, OPTIMIZER, OperationLog, Place
 from typelattice.tracing.run_data.source_text import SourceText
@@ -37,7 +38,6 @@ MAX_MEMORY_MODULES = 20
 MAX_SOURCES = 5
 MAX_CODE_CHARS = 100
 COMPUTED_REMEDY = "cast it to {narrow} where the two meet; keep positions, schedules and state wide"
-FILLING_OPERATIONS = ("zeros", "ones", "full", "empty", "eye")
 REMEDY_BY_KIND = {
     REFUSED_LATER: "see what escaped before",
     REFUSED: "cast one of the two where they meet; keep positions, schedules and state wide",
@@ -134,7 +134,8 @@ def _describe_remedy(departure: Departure) -> str:
     """Say what to do. Only an array that is filled with one number may be narrow where it is made."""
     text = REMEDY_BY_KIND[departure.kind]
     made = [each.name.removeprefix("new_") for each in departure.sources if each.kind == DEFAULT]
-    if departure.kind == DEFAULT_DTYPE and not all(name.startswith(FILLING_OPERATIONS) for name in made):
+    is_filled = all(name.startswith(tuple(FILLING_OPERATIONS)) for name in made)
+    if departure.kind == DEFAULT_DTYPE and not is_filled:
         text = COMPUTED_REMEDY
     return text.format(narrow=departure.narrow)
 

@@ -7,6 +7,7 @@ arguments of its context, and no other arguments can be read.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -74,8 +75,9 @@ def make_context(
     """
     parameters = find_parameters(function)
     if parameters is None:
-        is_context = is_neutral_context(function) and not is_identity(function.path[-1], function.owner)
-        return ContextValue() if is_context else MISSING
+        is_known = function.owner is not None or function.path[0] in sys.stdlib_module_names
+        is_other = is_identity(function.path[-1], function.owner)  # `torch.device("cpu")` gives its text
+        return ContextValue() if is_known and is_neutral_context(function) and not is_other else MISSING
     name = function.path[-1]
     listed: dict[str, Any] = {**dict(zip(parameters, args, strict=False)), **keywords}
     if len(args) > len(parameters) or not {*listed} <= {*parameters}:

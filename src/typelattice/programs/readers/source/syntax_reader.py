@@ -138,7 +138,7 @@ class WorkLimitError(SettingError):
 
 
 DEVICE = "cpu"  # of arrays: systems say what libraries do there
-ATTRIBUTES_OF_DEVICES = ("type", "index", "platform")
+ATTRIBUTES_OF_DEVICES = ("type", "platform")
 OWN_CLASS_NAMES = {
     each.__name__
     for each in (
@@ -446,8 +446,7 @@ class SourceReader:
             if (method := value.of.find(name)) is not MISSING:
                 return BoundFunction(method, (value,))
         if isinstance(value, str) and name in ATTRIBUTES_OF_DEVICES:  # a device is read as its text
-            kind, _, number = value.partition(":")
-            return kind if name != "index" else int(number) if number.isdigit() else None
+            return value.partition(":")[0]
         if isinstance(value, (int, float, complex)) and name in ("real", "imag"):
             part: ReadValue = getattr(value, name)
             return part

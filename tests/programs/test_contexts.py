@@ -34,6 +34,8 @@ READ = [  # lines of f(x, w), and the dtypes of its result
     (f"for i in range(3):\n    with {ON}: y = x @ w\n    x = x + y\nreturn x, x @ w", "float32, float32"),
     (f"with {ON}:\n    return nn.LSTM(4, 4)(x)[0], nn.GRU(4, 4)(x)[0]", "bfloat16, float32"),
     (f"with {ON}:\n    return x.double() @ w.double(), x.half() @ w", "float64, bfloat16"),
+    (f"with contextlib.ExitStack() as stack:\n    stack.enter_context({ON})\n    y = x @ w\nreturn y, x @ w",
+     "bfloat16, float32"),
     (f"with {ON}:\n    x += x @ w\n    return x", "float32"),
 ]  # fmt: skip
 
@@ -44,6 +46,7 @@ REFUSED = [  # lines of f(x, w), and words of the error
     ("with torch.autocast('cpu', on=True):\n    return x @ w", "takes device_type, dtype, enabled"),
     (f"with {ON[:-1]}, enabled=x.sum() > 0):\n    return x @ w", "enabled is not known"),
     (f"return {ON} + x", "enter it by `with`"),
+    ("torch.set_autocast_enabled('cpu', True)\nreturn x @ w", "set_autocast_enabled"),
     ("with torch.random.fork_rng():\n    return x @ w", "may change dtypes"),
 ]
 

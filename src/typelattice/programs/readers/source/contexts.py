@@ -44,7 +44,7 @@ def read_context(reader: SourceReader, node: ast.expr, scope: Scope) -> Reading:
     function = yield reader.read_expression(called, scope)
     if isinstance(function, DottedName):
         if is_neutral_context(function):
-            return None
+            return ContextValue()
         if find_parameters(function) is None or not isinstance(node, ast.Call):
             raise reader.error(node, "a context that may change dtypes; write its lines without it")
     return (yield reader.read_expression(node, scope))

@@ -708,6 +708,7 @@ def read_within(
                 raise error
             case ContextValue():
                 context.enter(reader.builder)
+                entered = context
             case InstanceValue():
                 enter, leave = context.of.find("__enter__"), context.of.find("__exit__")
                 if MISSING in (enter, leave):

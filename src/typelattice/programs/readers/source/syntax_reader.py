@@ -166,6 +166,14 @@ class ReadingStopped(Exception):
         self.step = step
 
 
+def enter_context(reader: SourceReader, node: ast.AST, context: ReadValue) -> ReadValue:
+    """Enter a context of a library in an `ExitStack`. The `with` of the stack leaves it."""
+    if not isinstance(context, ContextValue):
+        raise reader.error(node, "a context of the source; enter it by `with`")
+    context.enter(reader.builder)
+    return context
+
+
 class SourceReader:
     """The state of a reading: the steps so far, the lines of the source, and what was not read.
 
@@ -426,7 +434,7 @@ class SourceReader:
                 return self.attribute_of_array(node, value, name)
             case InstanceValue() | ClassValue() | SuperValue():
                 return (yield self.read_object_attribute(node, value, name, scope))
-            case DefinedFunction():
+            case DefinedFunction() | ContextValue():
                 return self.attribute_of_function(node, value, name)
             case RaisedError() if name == "args":
                 return value.args_given
@@ -460,7 +468,14 @@ class SourceReader:
             )
         return ContainerMethod(value, name)
 
-    def attribute_of_function(self, node: ast.AST, function: DefinedFunction, name: str) -> ReadValue:
+    def attribute_of_function(
+        self, node: ast.AST, function: DefinedFunction | ContextValue, name: str
+    ) -> ReadValue:
+        """Return an attribute of a function, or of a context: the method by which a stack enters others."""
+        if isinstance(function, ContextValue):
+            if name == "enter_context":
+                return PythonFunction(name, enter_context)
+            raise self.error(node, f"nothing is known of its {name}; give it as a value")
         if name in function.attributes:
             kept: ReadValue = function.attributes[name]
             return kept

@@ -57,6 +57,7 @@ class NameSort(StrEnum):
     IN_PLACE_REBINDS_SCALARS = "rebound"
     REFUSES_HIGHER_KINDS = "same-kind"
     SWAPS_TWO_AXES = "swaps"
+    TRANSPOSED_AXES = "axes"
     COMPUTES_FROM_BOOLS = "computes"
     MISSING_PYTHON_FUNCTION = "lacks"
     JOINED_NUMBER_IS_ARRAY = "joined"

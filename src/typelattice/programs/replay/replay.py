@@ -69,6 +69,7 @@ from typelattice.programs.calls.steps import (
     Opaque,
     ProgramError,
     Ref,
+    Refused,
     Step,
     yield_leaves,
 )  # fmt: skip
@@ -284,6 +285,8 @@ class _Evaluator:
                 return self.outcome_of_creation(step, earlier_outcomes)
             case AskedDType(operand=source):
                 return Outcome(earlier_outcomes[source].operand)
+            case Refused(reason=reason):
+                return Outcome(None, reason=reason)
             case LibraryCall():
                 return outcome_of_library_call(step, self.system, earlier_outcomes)
         raise TypeError(f"a {type(step).__name__} is no step")

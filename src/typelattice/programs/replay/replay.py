@@ -188,6 +188,8 @@ def system_of_function(system: System, module: str, library: str | None) -> Syst
         return None
     is_of_library = find_system(name).library.partition(" ")[0] == system.library.partition(" ")[0]
     own_system = find_system(name + sign + release if is_of_library else name)
+    if own_system.library.partition(" ")[0] == library and not is_of_library:
+        return own_system  # a library whose functions take the arrays of others
     if (own_system.defaults, own_system.requested, own_system.combine) == (
         system.defaults,
         system.requested,

@@ -14,6 +14,7 @@ from typelattice.tracing.remedies.changes_at_objects import (
     propose_numbers,
 )
 from typelattice.tracing.remedies.changes_where_made import (
+    SIZED_OPERATIONS,
     propose_at_later_results,
     propose_like_array_at_hand,
     propose_where_made,
@@ -29,17 +30,7 @@ SHORT_WIDTH = 16  # bits of a float that does not hold all integers up to a few 
 MAX_WIDENINGS = 40  # steps that widen because of one cause, where casts are tried
 MAX_WIDENING_NODES = 4  # expressions of these steps
 MAX_COMBINED = 4  # changes at each of two places that are tried together
-FILLING_OPERATIONS = {
-    "zeros",
-    "ones",
-    "full",
-    "empty",
-    "eye",
-    "zeros_like",
-    "ones_like",
-    "full_like",
-    "empty_like",
-}
+FILLING_OPERATIONS = SIZED_OPERATIONS | {"zeros_like", "ones_like", "full_like", "empty_like"}
 
 
 def propose_narrowing_changes(

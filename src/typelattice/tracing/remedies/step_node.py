@@ -91,7 +91,11 @@ class StepNode:
     def list_names(self, nodes: Sequence[ast.AST]) -> list[str]:
         """List the names and attributes in some nodes that may be arrays, in the order of the source."""
         names: list[str] = []
-        others = {*(name for name, _ in self.source.import_aliases), *self.source.names_of_objects}
+        others = {
+            *(name for name, _ in self.source.import_aliases),
+            *self.source.names_of_objects,
+            *self.source.names_of_numbers,
+        }
         for node in nodes:
             options = {
                 inner

@@ -143,7 +143,17 @@ def _list_names_at_hand(at: StepNode, widening: StepNode | None, creates_array: 
     found = [name for name in names if name.partition(".")[0] in known]
     at_hand = at.source.list_arrays_at_hand(at.node) if creates_array else ()
     sizes = _list_sizes(at) if creates_array else set()
-    return [name for name in dict.fromkeys((*found, *at_hand)) if name not in sizes]
+    shaped = _list_shaped_items(at) if creates_array else []
+    return [name for name in dict.fromkeys((*found, *at_hand, *shaped)) if name not in sizes]
+
+
+def _list_shaped_items(at: StepNode) -> list[str]:
+    """List the items of lists whose shape a new array takes, as in `np.zeros(images[0].shape)`."""
+    return [
+        at.source.text(node.value)
+        for node in ast.walk(at.node)
+        if isinstance(node, ast.Attribute) and node.attr == "shape" and isinstance(node.value, ast.Subscript)
+    ]
 
 
 def _list_sizes(at: StepNode) -> set[str]:

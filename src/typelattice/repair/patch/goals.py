@@ -161,6 +161,15 @@ class NoWiderThan(Goal):
                 bytes_[location] = bytes_.get(location, 0) + seen.bytes
         return bytes_
 
+    def describe_met_goal(self, findings: Findings, name_file: Callable[[str], str]) -> str:
+        said = Goal.describe_met_goal(self, findings, name_file)
+        for cause in findings.causes[:1]:  # no wider than the goal
+            at = findings.predicted_run.steps[cause.step].location
+            where = f" at {name_file(at.file)}:{at.line}" if at is not None else ""
+            narrow = cause.narrow_dtype
+            said += f"\n{narrow} becomes {cause.wide_dtype}{where}; fix --to {narrow} keeps it {narrow}"
+        return said
+
     def measure_results(self, findings: Findings) -> int:
         run, limit = findings.predicted_run, dtype_width(self.widest_dtype) or 0
         wide = {i for i in run.run.results.values() if (run.widths[i] or 0) > limit}

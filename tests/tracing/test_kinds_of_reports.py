@@ -1,4 +1,4 @@
-"""Kinds of causes that public reports have: elements of loops, integers, results, and casts that ask again."""
+"""Kinds of causes in public reports: elements of loops, integers, results, and casts that ask again."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ def test_integers_that_made_a_float_wide_are_named_where_they_were_made() -> Non
 def test_a_cast_that_changed_nothing_before_is_said_to_widen_again() -> None:
     says = told("S = np.array([2.0])\ndef f(x):\n    y = x * S\n    return y.astype(np.float64)\nz = f(x)")
     assert "1 of 2 steps stay float32" in says
-    assert "then these make float64 again, and changed nothing before: code.py:6: y.astype(np.float64)" in says
+    again = "then these make float64 again, and changed nothing before:"
+    assert f"{again} code.py:6: y.astype(np.float64)" in says
     assert "make float64 again" not in told("S = np.array([2.0])\ny = x * S\nz = y.astype(np.float32)")
 
 

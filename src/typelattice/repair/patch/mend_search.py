@@ -122,7 +122,8 @@ class _MendSearch:
         """Return the first change after which the program ends, or else one after which it runs further."""
         assert isinstance(mending.outcome, PrintedFailure)
         failure, further, runs = mending.outcome.failure, None, 0
-        traced_run = self.failed_run.run if not mending.kept_changes else None
+        is_first = not mending.kept_changes and failure.is_by_dtype
+        traced_run = self.failed_run.run if is_first else None
         proposed = propose_mending_changes(failure, mending.sources, traced_run, self.widest)
         changes = islice(proposed, MAX_CHANGES_PER_FAULT)
         for change in dict.fromkeys(changes):

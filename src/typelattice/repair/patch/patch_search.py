@@ -451,11 +451,7 @@ class _PatchSearch:
             listed = self.list_findings(findings)
             if not listed and not fixed:
                 self.check_line_has_finding(findings)
-            keys = {i: self.step_key(findings, i) for i, _ in listed}
-            remaining_findings = [
-                (i, x) for i, x in listed
-                if keys[i] not in unfixed and not (keys[i] in mended and self.goal.is_met_at(findings, i))
-            ]  # fmt: skip
+            remaining_findings = self.list_remaining(findings, listed, unfixed, mended)
             if not remaining_findings:
                 break
             key = self.step_key(findings, remaining_findings[0][0])
@@ -487,14 +483,7 @@ class _PatchSearch:
         if fixed and not self.workspace.runs_assertions:
             with suppress(SearchTimeOverError):
                 asserts = self.check_assertions()
-        before, after = map(self.measure_distance, (self.unchanged_run, self.current_run))
-        progress = (
-            self.goal.describe_distance(before, after)
-            if (fixed and before > after) or unfixed
-            else self.goal.describe_results(*map(self.measure_kept, (self.unchanged_run, self.current_run)))
-            if fixed
-            else self.goal.describe_met_goal(findings, lambda file: path_text(self.original_path(file)))
-        )
+        progress = self.describe_progress(findings, bool(fixed), bool(unfixed))
         still_unfixed = tuple(x for at, x in unfixed.items() if at in remaining)
         unreached = _list_unreached_names(self.goal, self.unchanged_run)
         difference = _compare_runs(self.unchanged_run, self.current_run, self.widest_dtype, unreached)
@@ -507,6 +496,31 @@ class _PatchSearch:
             smallest, still_unfixed, contents, progress, difference, asserts, costs, tests,
             has_tolerance=self.tolerance is not None, noise=noise, noise_dtype=self.widest_dtype.name,
         )  # fmt: skip
+
+    def list_remaining(
+        self,
+        findings: Findings,
+        listed: Sequence[tuple[int, Any]],
+        unfixed: Container[tuple[str, int, str]],
+        mended: Container[tuple[str, int, str]],
+    ) -> list[tuple[int, Any]]:
+        """List the findings that were not tried, and those that a change at their place left as they were."""
+        found = []
+        for i, finding in listed:
+            key = self.step_key(findings, i)
+            if key not in unfixed and not (key in mended and self.goal.is_met_at(findings, i)):
+                found.append((i, finding))
+        return found
+
+    def describe_progress(self, findings: Findings, is_fixed: bool, has_unfixed: bool) -> str:
+        """Say how far the run was from the goal before and after, or that it had met the goal."""
+        runs = self.unchanged_run, self.current_run
+        before, after = map(self.measure_distance, runs)
+        if has_unfixed or (is_fixed and before > after):
+            return self.goal.describe_distance(before, after)
+        if is_fixed:
+            return self.goal.describe_results(*map(self.measure_kept, runs))
+        return self.goal.describe_met_goal(findings, lambda file: path_text(self.original_path(file)))
 
     def list_untried(
         self, findings: Findings, steps: Sequence[int]

@@ -127,3 +127,14 @@ def test_an_object_that_describes_a_dtype_holds_no_arrays() -> None:
 def test_the_module_computes_what_it_did() -> None:
     names, _ = followed_module(f"{NARROW}{WIDE}y = [float((x * v).sum()) for v in w]\n")
     assert names["y"] == [0, 2, 4]
+
+
+@pytest.mark.live
+def test_a_tensor_of_a_loop_is_a_view_of_its_base() -> None:
+    pytest.importorskip("torch")
+    made = "torch.linspace(0, 1, 4, dtype=torch.float64)"
+    loop = "for t in ts[:2]:\n    y = x * t.view(1)\n    z = x * t\n"
+    code = f"import torch\nts = {made}\nx = torch.ones(3)\n{loop}"
+    found = collect_findings(followed_module(code)[1])
+    assert first_places(found) == [f"x * t.view(1) <- {made}"]
+    assert not found.predicted_run.mismatches  # a tensor without dimensions widens nothing

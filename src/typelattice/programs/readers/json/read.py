@@ -48,7 +48,7 @@ STEP_CLASS_BY_NAME: Mapping[str, type[Step]] = {
     cls.__name__.lower(): cls
     for cls in (
         Input, Number, Call, Cast, Index, Item, Created, Opaque, LibraryCall, AskedDType, Either, Refused,
-    )  # fmt: skip
+    )
 }
 
 

@@ -515,3 +515,38 @@ def test_fix_names_the_package_that_makes_an_object_wide(
         (tmp_path / "s.py").write_text(f"{head}y = {call}\n")
         text = str(fix_script("s.py"))
         assert wanted in text and "nothing to do" not in text
+
+
+FILLED = {  # programs whose wide arrays widen nothing, and the line that --to changes
+    "x = np.ones((4, 5), np.float32)\nmask = np.ones(x.shape)\nmask[x > 2] = 0": (
+        "mask = np.ones(x.shape, dtype=np.float32)"
+    ),
+    "state = np.zeros(100)\nfor _ in range(3):\n    state += 0.5": "state = np.zeros(100, dtype=np.float32)",
+}
+
+
+@pytest.mark.parametrize("code", FILLED)
+def test_a_dtype_that_is_asked_for_is_also_that_of_filled_results(
+    code: str, folder: Path
+) -> None:
+    (folder / "s.py").write_text(f"import numpy as np\n{code}\n", encoding="utf-8")
+    assert next(iter(command(["fix", "s.py"]))) == "nothing to do: no float is widened"
+    assert f"+{FILLED[code]}" in [*command(["fix", "--to", "float32", "s.py"])]
+
+
+def test_what_a_call_without_a_rule_returns_is_cast_once(folder: Path) -> None:
+    patch, text = fixed(folder, "import numpy as np\nc = np.ones(3, np.float32)\nr = np.polyval(c, 5.0)\n")
+    assert text.endswith("r = np.polyval(c, 5.0).astype(c.dtype)\n") and not patch.unfixed_causes
+    assert "8 bytes of wide results before, 0 bytes after" in str(patch)
+
+
+def test_a_scalar_that_a_module_keeps_becomes_a_python_number(folder: Path) -> None:
+    code = """
+    import numpy as np
+    NORM = np.sqrt(2 * np.pi)
+    def pdf(x, s):
+        return np.exp(-0.5 * (x / s) ** 2) / (NORM * s)
+    y = pdf(np.ones(5, np.float32), 1.5)
+    """
+    patch, text = fixed(folder, code)
+    assert "/ (float(NORM) * s)" in text and "pdf: as before in" in str(patch)

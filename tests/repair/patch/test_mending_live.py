@@ -120,3 +120,11 @@ def test_a_patched_function_is_proved_with_arrays_of_jax(folder: Path) -> None:
     start = "import jax\njax.config.update('jax_enable_x64', True)\nimport jax.numpy as jnp\n"
     patch, _ = mended(folder, JAX_FUNCTION, f"{start}WEIGHTS = jnp.linspace(0, 1, 3)\n")
     assert "scaled: as before in" in patch.kept_changes[0].proof
+
+
+def test_a_carry_of_a_loop_is_mended_where_its_float_became_wide(folder: Path) -> None:
+    start = "import jax\njax.config.update('jax_enable_x64', True)\nimport jax.numpy as jnp\n"
+    start += "import numpy as np\n"
+    code = "half = np.float64(0.5)\ndef body(c):\n    return c * half\n"
+    code += "r = jax.lax.while_loop(lambda c: c > 1, body, jnp.float32(8))"
+    assert mended(folder, code, start)[1] == ["    return c * float(half)"]

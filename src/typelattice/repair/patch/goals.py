@@ -9,11 +9,14 @@ from typing import Any
 
 from typelattice.core.dtypes.dtypes import DTYPES, DType
 from typelattice.core.system_files.reader import system
+from typelattice.programs.calls.steps import Created
 from typelattice.repair.copies.kept_values import KeptValue
 from typelattice.repair.copies.source import FixError
 from typelattice.repair.proof.value_comparison import find_other_dtype
 from typelattice.tracing.findings.check_scope import CheckScope, list_wide_results
 from typelattice.tracing.findings.findings import Findings, collect_findings
+from typelattice.tracing.findings.intended_widenings import is_contained
+from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.remedies.agreeing_changes import propose_agreeing_changes
 from typelattice.tracing.remedies.change import Change
 from typelattice.tracing.remedies.narrowing_changes import FILLING_OPERATIONS
@@ -71,6 +74,14 @@ class Goal(ABC):
     ) -> str:
         """Say why the run of a patch is refused, for new findings or values of other dtypes, or return ""."""
 
+    def measure_results(self, findings: Findings) -> int:
+        """Measure how far the results of a run are from the goal, for changes of which no step tells."""
+        return 0
+
+    def is_met_at(self, findings: Findings, step_number: int) -> bool:
+        """Return True if a step that stays as it is no longer departs from the goal after a change."""
+        return False
+
     def describe_met_goal(self, findings: Findings, name_file: Callable[[str], str]) -> str:
         """Say in lines that a run already meets the goal, and what was looked at to find this.
 
@@ -85,6 +96,10 @@ class Goal(ABC):
         """Read what the checks looked at, and the wide results that no finding names."""
         return findings.scope
 
+    def describe_results(self, old_distance: int, new_distance: int) -> str:
+        """Say how far the results of runs were from the goal before and after."""
+        return self.describe_distance(old_distance, new_distance)
+
     @abstractmethod
     def describe_distance(self, old_distance: int, new_distance: int) -> str:
         """Say how far runs were from the goal before and after."""
@@ -92,10 +107,14 @@ class Goal(ABC):
 
 @dataclass(frozen=True, slots=True)
 class NoWiderThan(Goal):
-    """No float wider than a dtype, measured by the bytes of wider floats."""
+    """No float wider than a dtype, measured by the bytes of wider floats.
+
+    With `includes_results`, also no array that is filled with a number, even if it widens nothing.
+    """
 
     widest_dtype: DType
     already_met_message: str = "nothing to do: no float is widened"
+    includes_results: bool = False
 
     def __post_init__(self) -> None:
         if dtype_width(self.widest_dtype) is None:
@@ -116,7 +135,17 @@ class NoWiderThan(Goal):
 
     def list_forbidden_findings(self, findings: Findings) -> Sequence[tuple[int, Any]]:
         limit = dtype_width(self.widest_dtype) or 0
-        return [(c.step, c) for c in findings.causes if (dtype_width(c.wide_dtype) or 0) > limit]
+        found = [(c.step, c) for c in findings.causes if (dtype_width(c.wide_dtype) or 0) > limit]
+        return [*found, *self._list_filled_results(findings)] if self.includes_results else found
+
+    def _list_filled_results(self, findings: Findings) -> Iterator[tuple[int, WideningCause]]:
+        """Yield the wide results that are decided where an array is filled with a number."""
+        run = findings.predicted_run
+        wide = {each.step: each for each in self.read_scope(findings).wide_results}
+        for step, each in wide.items():
+            made = run.steps[step]
+            if isinstance(made, Created) and made.op in FILLING_OPERATIONS and made.location is not None:
+                yield step, WideningCause((step,), self.widest_dtype, each.dtype, (step,), (), (), 0, 0, True)
 
     def propose_changes(self, findings: Findings, finding: Any, sources: SourceByFile) -> Iterator[Change]:
         return order_changes(findings.predicted_run, finding, sources)
@@ -131,6 +160,27 @@ class NoWiderThan(Goal):
                 location = step.location.file, step.location.line
                 bytes_[location] = bytes_.get(location, 0) + seen.bytes
         return bytes_
+
+    def describe_met_goal(self, findings: Findings, name_file: Callable[[str], str]) -> str:
+        said = Goal.describe_met_goal(self, findings, name_file)
+        for cause in findings.causes[:1]:  # no wider than the goal
+            at = findings.predicted_run.steps[cause.step].location
+            where = f" at {name_file(at.file)}:{at.line}" if at is not None else ""
+            narrow = cause.narrow_dtype
+            said += f"\n{narrow} becomes {cause.wide_dtype}{where}; fix --to {narrow} keeps it {narrow}"
+        return said
+
+    def measure_results(self, findings: Findings) -> int:
+        run, limit = findings.predicted_run, dtype_width(self.widest_dtype) or 0
+        wide = {i for i in run.run.results.values() if (run.widths[i] or 0) > limit}
+        seen = run.run.observations
+        return sum(seen[i].bytes // max(seen[i].count, 1) for i in wide)
+
+    def describe_results(self, old_distance: int, new_distance: int) -> str:
+        return f"{size_text(old_distance)} of wide results before, {size_text(new_distance)} after"
+
+    def is_met_at(self, findings: Findings, step_number: int) -> bool:
+        return is_contained(findings.predicted_run, step_number)
 
     def why_rejected(
         self, new_findings: Sequence[str], old_values: KeptValueByName, new_values: KeptValueByName

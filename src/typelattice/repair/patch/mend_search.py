@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from typelattice.base.disk.read import FileError, read_bytes
-from typelattice.core.dtypes.dtypes import DTYPES, Kind
+from typelattice.core.dtypes.dtypes import DTYPES, DType, Kind
 from typelattice.core.registry.libraries import libraries
 from typelattice.repair.copies.refused_calls import (
     ITEM_NAME,
@@ -35,13 +35,19 @@ from typelattice.repair.proof.function_proof.function_proofs import FunctionProo
 from typelattice.repair.proof.function_proof.proof_process import ProofRequest
 from typelattice.repair.proof.function_proof.verdicts import read_verdicts
 from typelattice.repair.proof.value_comparison import ValueDifference
+from typelattice.tracing.findings.findings import collect_findings
 from typelattice.tracing.library_traits import cast_text
 from typelattice.tracing.remedies.change import Change
+from typelattice.tracing.remedies.remedy import order_changes
+from typelattice.tracing.remedies.step_node import list_library_aliases
 from typelattice.tracing.report.formatting import count_text
+from typelattice.tracing.run_data.float_widths import dtype_width
+from typelattice.tracing.run_data.run import Run
 from typelattice.tracing.source.source_file import Edit, SourceFile
 
 MAX_FAULTS = 6  # places of one program that fail one after the other
 MAX_RUNS_PER_FAULT = 12
+MAX_CHANGES_PER_CAUSE = 6  # that keep a float narrow before the failure
 MAX_CHANGES_PER_FAULT = 60  # most of them are refuted without a run
 
 
@@ -54,9 +60,12 @@ class _Mending:
     kept_changes: tuple[KeptChange, ...] = ()
 
 
-def mend_program(workspace: Workspace, failed_run: FailedRun) -> Patch:
-    """Find casts with which a failing program runs to its end. Raises FixError if there are none."""
-    search = _MendSearch(workspace, failed_run)
+def mend_program(workspace: Workspace, failed_run: FailedRun, widest_dtype: DType) -> Patch:
+    """Find casts with which a failing program runs to its end. Raises FixError if there are none.
+
+    Casts to floats that are wider than `widest_dtype` come last.
+    """
+    search = _MendSearch(workspace, failed_run, dtype_width(widest_dtype) or 0)
     try:
         with suppress(SearchTimeOverError):
             return search.find_patch()
@@ -68,8 +77,8 @@ def mend_program(workspace: Workspace, failed_run: FailedRun) -> Patch:
 class _MendSearch:
     """The search for the casts with which one program runs."""
 
-    def __init__(self, workspace: Workspace, failed_run: FailedRun) -> None:
-        self.workspace, self.failed_run = workspace, failed_run
+    def __init__(self, workspace: Workspace, failed_run: FailedRun, widest: int) -> None:
+        self.workspace, self.failed_run, self.widest = workspace, failed_run, widest
         program = workspace.program
         self.root, self.original = program.copy_folder, program.original_folder
         self.files = failed_run.followed_files or ((program.target,) if program.function else ())
@@ -113,7 +122,10 @@ class _MendSearch:
         """Return the first change after which the program ends, or else one after which it runs further."""
         assert isinstance(mending.outcome, PrintedFailure)
         failure, further, runs = mending.outcome.failure, None, 0
-        changes = islice(propose_mending_changes(failure, mending.sources), MAX_CHANGES_PER_FAULT)
+        is_first = not mending.kept_changes and failure.is_by_dtype
+        traced_run = self.failed_run.run if is_first else None
+        proposed = propose_mending_changes(failure, mending.sources, traced_run, self.widest)
+        changes = islice(proposed, MAX_CHANGES_PER_FAULT)
         for change in dict.fromkeys(changes):
             source = mending.sources[change.file]
             patched = source.edited(change.edits)
@@ -226,26 +238,50 @@ def _is_further(new: Failure, old: Failure) -> bool:
     return (new.place[0], new.place[1][0]) != (old.place[0], old.place[1][0]) or new.reason != old.reason
 
 
-def propose_mending_changes(failure: Failure, sources: Mapping[str, SourceFile]) -> Iterator[Change]:
-    """Yield changes with which a refused call runs, then casts where its operands are made."""
+def propose_mending_changes(
+    failure: Failure, sources: Mapping[str, SourceFile], traced_run: Run | None, widest: int
+) -> Iterator[Change]:
+    """Yield changes with which a refused call runs, then casts where its operands are made.
+
+    Between them are the changes that keep floats narrow in the traced run, which ended at the failure. A
+    compiled loop refuses a carry of another dtype, and only the lines before tell what widened it. Casts to
+    floats of more than `widest` bits come after them.
+    """
     for call in failure.calls:
         for span, text in call.rewrites:
             source = sources[call.file]
             edit = source.make_replacement_edit(_find_expression(source, span), text)
             yield Change(call.file, span[0], (edit,))
-    for call in failure.calls:
-        source = sources[call.file]
-        for cast in call.casts:
-            for dtype, test in _list_dtype_forms(source, call, cast):
-                edits = [_cast_operand(source, call.operands[i], dtype, test) for i in cast.operands]
-                if cast.casts_back and not test:
-                    edits += _cast_result_back(source, call, call.operands[cast.operands[0]])
-                yield Change(call.file, call.span[0], tuple(edits))
+    yield from _cast_operands(failure, sources, lambda bits: bits <= widest)
+    yield from _keep_narrow(traced_run, sources) if traced_run is not None else ()
+    yield from _cast_operands(failure, sources, lambda bits: bits > widest)
     for call in failure.calls:
         for operand in call.operands:
             taken = [name for other in call.operands for name in other.dtypes]
             for target in sorted(call.targets, key=lambda name: name not in taken):
                 yield from _change_where_made(sources[call.file], call, operand, target)
+
+
+def _cast_operands(
+    failure: Failure, sources: Mapping[str, SourceFile], accepts: Callable[[int], bool]
+) -> Iterator[Change]:
+    """Yield the casts of operands with which a refused call runs, if their width in bits is accepted."""
+    for call in failure.calls:
+        source = sources[call.file]
+        for cast in (each for each in call.casts if accepts(dtype_width(DTYPES[each.dtype]) or 0)):
+            for dtype, test in _list_dtype_forms(source, call, cast):
+                edits = [_cast_operand(source, call.operands[i], dtype, test) for i in cast.operands]
+                if cast.casts_back and not test:
+                    edits += _cast_result_back(source, call, call.operands[cast.operands[0]])
+                yield Change(call.file, call.span[0], tuple(edits))
+
+
+def _keep_narrow(run: Run, sources: Mapping[str, SourceFile]) -> Iterator[Change]:
+    """Yield the first changes for each float that a run widened, up to a failure."""
+    findings = collect_findings(run)
+    for cause in findings.causes:
+        changes = order_changes(findings.predicted_run, cause, sources)
+        yield from islice((each for each in changes if each.file in sources), MAX_CHANGES_PER_CAUSE)
 
 
 def _list_dtype_forms(source: SourceFile, call: RefusedCall, cast: WorkingCast) -> Iterator[tuple[str, str]]:
@@ -280,7 +316,8 @@ def _literal_dtype(source: SourceFile, library: str, dtype: str) -> str:
 def _alias(source: SourceFile, library: str) -> str:
     """Return the file's name for a library, or "" if it does not import it."""
     modules = libraries()[library].modules if library in libraries() else ()
-    return next((name for name, whole in source.import_aliases if whole in modules), "")
+    others = (name for name, whole in source.import_aliases if whole in modules)
+    return next(iter([*list_library_aliases(source, library), *others]), "")
 
 
 def _cast_operand(source: SourceFile, operand: RefusedOperand, dtype: str, test: str) -> Edit:

@@ -213,7 +213,12 @@ def make_limits(seconds: float, allowed_folders: Sequence[str | os.PathLike[str]
 
 
 def make_goal(to: object, like: str | None) -> Goal:
-    """Make the goal of a patch: the dtypes of another system, a policy, or no float wider than a dtype."""
+    """Make the goal of a patch: the dtypes of another system, a policy, or no float wider than a dtype.
+
+    A goal stays as it is, unless another system is given.
+    """
+    if isinstance(to, Goal) and like is None:
+        return to
     if isinstance(to, Policy):
         if to.compute is None:
             raise FixError("the policy names no dtype to compute in; add compute=DTYPE, or give --to")
@@ -242,7 +247,7 @@ def fix_program(
             what = f"the program, run twice without any change, took more than {limits.seconds:g} s"
             raise FixError(f"{what}; raise --seconds, or give it less to do") from None
         except ProgramFailsError as e:
-            patch = mend_program(workspace, e.failed_run)
+            patch = mend_program(workspace, e.failed_run, goal.widest_dtype)
             patch = run_in_other_python(workspace, patch, python, True) if python else patch
             return run_tests_of_project(workspace, patch, tests) if tests is not None else patch
         try:
@@ -438,6 +443,7 @@ class _PatchSearch:
         """Try changes for each cause until none is left, then drop the unneeded ones."""
         fixed: list[tuple[KeptChange, Change]] = []
         unfixed: dict[tuple[str, int, str], UnfixedCause] = {}
+        mended: set[tuple[str, int, str]] = set()
         for number in range(MAX_CAUSES):
             findings = self.goal.read_findings(self.current_run.run)
             self.read_sources(findings)
@@ -445,7 +451,7 @@ class _PatchSearch:
             listed = self.list_findings(findings)
             if not listed and not fixed:
                 self.check_line_has_finding(findings)
-            remaining_findings = [(i, x) for i, x in listed if self.step_key(findings, i) not in unfixed]
+            remaining_findings = self.list_remaining(findings, listed, unfixed, mended)
             if not remaining_findings:
                 break
             key = self.step_key(findings, remaining_findings[0][0])
@@ -462,6 +468,7 @@ class _PatchSearch:
                 break
             if isinstance(outcome, tuple):
                 fixed.append(outcome)
+                mended.add(key)
             else:
                 unfixed[key] = outcome
         smallest = self.drop_needless_changes(fixed)
@@ -476,12 +483,7 @@ class _PatchSearch:
         if fixed and not self.workspace.runs_assertions:
             with suppress(SearchTimeOverError):
                 asserts = self.check_assertions()
-        before, after = map(self.measure_distance, (self.unchanged_run, self.current_run))
-        progress = (
-            self.goal.describe_distance(before, after)
-            if fixed or unfixed
-            else self.goal.describe_met_goal(findings, lambda file: path_text(self.original_path(file)))
-        )
+        progress = self.describe_progress(findings, bool(fixed), bool(unfixed))
         still_unfixed = tuple(x for at, x in unfixed.items() if at in remaining)
         unreached = _list_unreached_names(self.goal, self.unchanged_run)
         difference = _compare_runs(self.unchanged_run, self.current_run, self.widest_dtype, unreached)
@@ -494,6 +496,31 @@ class _PatchSearch:
             smallest, still_unfixed, contents, progress, difference, asserts, costs, tests,
             has_tolerance=self.tolerance is not None, noise=noise, noise_dtype=self.widest_dtype.name,
         )  # fmt: skip
+
+    def list_remaining(
+        self,
+        findings: Findings,
+        listed: Sequence[tuple[int, Any]],
+        unfixed: Container[tuple[str, int, str]],
+        mended: Container[tuple[str, int, str]],
+    ) -> list[tuple[int, Any]]:
+        """List the findings that were not tried, and those that a change at their place left as they were."""
+        found = []
+        for i, finding in listed:
+            key = self.step_key(findings, i)
+            if key not in unfixed and not (key in mended and self.goal.is_met_at(findings, i)):
+                found.append((i, finding))
+        return found
+
+    def describe_progress(self, findings: Findings, is_fixed: bool, has_unfixed: bool) -> str:
+        """Say how far the run was from the goal before and after, or that it had met the goal."""
+        runs = self.unchanged_run, self.current_run
+        before, after = map(self.measure_distance, runs)
+        if has_unfixed or (is_fixed and before > after):
+            return self.goal.describe_distance(before, after)
+        if is_fixed:
+            return self.goal.describe_results(*map(self.measure_kept, runs))
+        return self.goal.describe_met_goal(findings, lambda file: path_text(self.original_path(file)))
 
     def list_untried(
         self, findings: Findings, steps: Sequence[int]
@@ -623,6 +650,7 @@ class _PatchSearch:
             if (
                 isinstance(finished_run, FinishedRun)
                 and self.measure_distance(finished_run) <= distance
+                and self.measure_kept(finished_run) <= self.measure_kept(self.current_run)
                 and not self.why_results_differ(finished_run)
             ):
                 self.sources[change.file] = replace(source, content=undone)
@@ -651,6 +679,10 @@ class _PatchSearch:
     def measure_distance(self, finished_run: FinishedRun) -> int:
         """Measure how far a run is from the goal."""
         return sum(self.goal.distance_by_line(self.goal.read_findings(finished_run.run)).values())
+
+    def measure_kept(self, finished_run: FinishedRun) -> int:
+        """Measure how far the results of a run are from the goal."""
+        return self.goal.measure_results(self.goal.read_findings(finished_run.run))
 
     def step_key(self, findings: Findings, step_number: int) -> tuple[str, int, str]:
         """Return the file, the line and the code of a step."""
@@ -861,7 +893,10 @@ class _PatchSearch:
         for file, line in sorted(integer_lines - _list_integer_lines(self.current_run)):
             return f"integers come up at {path_text(self.original_path(file))}:{line}"
         old, new = sum(old_distances.values()), sum(new_distances.values())
-        if new >= old:
+        is_nearer = new < old or (
+            new == old and self.measure_kept(finished_run) < self.measure_kept(self.current_run)
+        )
+        if not is_nearer:
             return f"no step nearer: {self.goal.describe_distance(old, new)}"
         return self.why_results_differ(finished_run)
 

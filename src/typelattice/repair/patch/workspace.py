@@ -95,10 +95,14 @@ class FinishedRun:
 
 @dataclass(frozen=True, slots=True)
 class FailedRun:
-    """A run that failed or took too long, the reason, and the files that were followed until then."""
+    """A run that failed or took too long, the reason, and the files that were followed until then.
+
+    `run` is the trace up to the failure, or None if there is none.
+    """
 
     reason: str
     followed_files: tuple[str, ...] = ()
+    run: Run | None = None
 
 
 class SearchTimeOverError(Exception):
@@ -218,7 +222,8 @@ class Workspace:
             ended_with = status or (traced_run.status if traced_run else status)
             line = find_error_line(text) or f"it ended with status {ended_with}"
             followed = traced_run.followed_files if traced_run is not None else ()
-            return FailedRun(self._clip_reason(line), followed)
+            run = traced_run.run if traced_run is not None else None
+            return FailedRun(self._clip_reason(line), followed, run)
         if hasattr(os, "fork"):
             forkable_modules = (
                 libraries()[name].modules[0] for name in traced_run.run.systems if may_be_forked(name)

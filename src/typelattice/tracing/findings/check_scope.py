@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from typelattice.core.dtypes.dtypes import DType
-from typelattice.programs.calls.steps import Cast, Input, Opaque, SourceLocation
+from typelattice.programs.calls.steps import Cast, Excerpt, Input, Opaque, SourceLocation
 from typelattice.tracing.findings.intended_widenings import is_contained
 from typelattice.tracing.findings.predicted_run import PredictedRun
-from typelattice.tracing.findings.widening_causes import WideningCause, list_written_arrays
-from typelattice.tracing.run_data.float_widths import dtype_width
+from typelattice.tracing.findings.widening_causes import (
+    WideningCause,
+    list_written_arrays,
+    map_responsible_steps,
+)
+from typelattice.tracing.run_data.float_widths import dtype_width, is_integer
 from typelattice.tracing.run_data.run import HeldArray, ValueScope, is_operation
+
+MAX_INTEGER_STEPS = 50  # integers that a wide float was computed from, and that are looked through
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +35,8 @@ class UnseenWidening:
 class WideResult:
     """A wide float that has a name in the end and that widened nothing, such as a mask of ones.
 
-    `location` and `text` belong to the step that made it, and `bytes` are those of one array.
+    `location` and `text` belong to `step`, which decided its dtype, and `bytes` are those of one array.
+    `integers` is the place where a narrower float became the integers that it was computed from, or None.
     """
 
     name: str
@@ -37,6 +44,9 @@ class WideResult:
     bytes: int
     location: SourceLocation | None
     text: str
+    step: int
+    integers: Excerpt | None = None
+    narrow_dtype: DType | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +105,7 @@ def list_wide_results(
         named |= {*cause.origin_steps, *cause.written_steps, *wide}
         named.update(array for i in wide for array in list_written_arrays(predicted_run, i))
     found: dict[int, WideResult] = {}
+    responsible = map_responsible_steps(predicted_run)
     for name, i in predicted_run.run.results.items():
         operand = predicted_run.result_of(i)
         dtype = operand.dtype if operand is not None and operand.tier != "0d" else None
@@ -102,13 +113,50 @@ def list_wide_results(
             continue
         if not named.isdisjoint(predicted_run.consumers[i]):
             continue  # it takes part in a cause
-        made = _find_maker(predicted_run, i)
-        step, seen = predicted_run.steps[made], predicted_run.run.observations[made]
+        maker = _find_maker(predicted_run, i)
+        made = _find_decider(predicted_run, responsible, maker)
+        if made in named and made != maker:
+            continue  # a cause names the line that decides
+        step, seen = predicted_run.steps[made], predicted_run.run.observations[i]
         if limit is not None and (dtype_width(dtype) or 0) <= limit:
             continue
         if limit is not None or _is_wide(predicted_run, dtype, None):
-            found[i] = WideResult(name, dtype, seen.bytes // max(seen.count, 1), step.location, step.text)
+            size = seen.bytes // max(seen.count, 1)
+            integers, narrow = _find_integers(predicted_run, made)
+            found[i] = WideResult(name, dtype, size, step.location, step.text, made, integers, narrow)
     return sorted(found.values(), key=lambda each: -each.bytes)
+
+
+def _find_decider(predicted_run: PredictedRun, responsible: Mapping[int, int], step: int) -> int:
+    """Find the step that decided the dtype of a wide array.
+
+    If the run has no narrower float, no replay tells what would be narrow. Then it is the first wide array
+    that the array was computed from.
+    """
+    width, least = predicted_run.widths[step] or 0, predicted_run.narrowest_float
+    if least is None or (dtype_width(least) or 0) < width:
+        return responsible.get(step, step)
+    while wide := [p for p in predicted_run.inputs[step] if predicted_run.widths[p] == width and p < step]:
+        step = wide[0]
+    return step
+
+
+def _find_integers(predicted_run: PredictedRun, step: int) -> tuple[Excerpt | None, DType | None]:
+    """Find where a narrower float became the integers that a step computes a wide float from."""
+    own, seen, waiting = predicted_run.widths[step] or 0, {step}, [step]
+    if any(predicted_run.widths[p] for p in predicted_run.inputs[step]):
+        return None, None
+    while waiting and len(seen) < MAX_INTEGER_STEPS:
+        i = waiting.pop(0)
+        for p in predicted_run.inputs[i]:
+            operand = predicted_run.result_of(p)
+            if i != step and 0 < (predicted_run.widths[p] or 0) < own and operand is not None:
+                at = predicted_run.steps[i]
+                return Excerpt(at.text, at.location), operand.dtype
+            if p not in seen and is_integer(operand):
+                seen.add(p)
+                waiting.append(p)
+    return None, None
 
 
 def _find_maker(predicted_run: PredictedRun, step: int) -> int:

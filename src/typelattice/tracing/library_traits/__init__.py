@@ -116,6 +116,11 @@ def may_be_forked(library: str) -> bool:
     return getattr(_import_library_file(library), "MAY_BE_FORKED", False) is True
 
 
+def has_scalars(library: str) -> bool:
+    """Return True if the single numbers of a library are scalars, which `float` turns into Python numbers."""
+    return getattr(_import_library_file(library), "HAS_SCALARS", False) is True
+
+
 def computing_functions(library: str) -> tuple[str, ...]:
     """Return the functions and methods that compute an array of a library that computes later, or nothing."""
     return tuple(getattr(_import_library_file(library), "COMPUTING_FUNCTIONS", ()))

@@ -9,6 +9,7 @@ from typelattice.core.system_files.reader import system as find_system
 from typelattice.tracing.library_traits.array_values import read_numpy_values as read_values
 
 __all__ = [
+    "HAS_SCALARS",
     "IN_RANGE_TEXTS",
     "MAY_BE_FORKED",
     "PLAIN_ARRAY_CLASSES",
@@ -21,6 +22,7 @@ __all__ = [
 ROUNDS_SCALARS = True
 RELEASE_COMPARISON = "numpy_releases"
 IN_RANGE_TEXTS = "numpy_in_range"
+HAS_SCALARS = True
 MAY_BE_FORKED = True
 """Its threads end before a fork, and begin again after it."""
 

@@ -157,6 +157,8 @@ class Recorder:
         self.is_following = True
         self.elements_read: dict[int, tuple[Witness, Any]] = {}
         """Maps each thread to the witness of `x[i]` in the last `x[i] += y`, and the step of `x`."""
+        self.iterated_arrays: dict[tuple[str, str], tuple[StepNumber, int, int]] = {}
+        """Maps a file and the variable of a loop to the step of the array, and the lines of the loop."""
         self.results: dict[str, int] = {}
         # calls of compiled functions, which are not steps themselves
         self.compiled_call_arguments: dict[tuple[int, Witness], None] = {}
@@ -438,39 +440,71 @@ class Recorder:
         if known is not None and self.tallies[known].operand.dtype is operand.dtype:
             self.link_array(array, kind, known)  # another tracer of the same variable or array
             return known
-        number: StepNumber
         element = self.step_of_elements_read(witness, array) if base is None and position == 0 else None
         if element is not None:
             return element
         own = self.own_class_of(array, ())
-        found = None if own else found
+        whole = found[1] if found and found[0]() is base else self.step_iterated_over(witness, position)
+        if whole is not None and not own and self.tallies[whole].operand.dtype is operand.dtype:
+            return self.link_element(witness, array, kind, position, whole)
         wrapped = self.objects.step_of_wrapped_array(array)
         if wrapped is not None and self.tallies[wrapped].operand.dtype is operand.dtype:
             self.link_array(array, kind, wrapped)
             return wrapped
-        if found and found[0]() is base and self.tallies[found[1]].operand.dtype is operand.dtype:
-            number = found[1]
-        else:
-            key = "input", position, mark, own
+        key = "input", position, mark, own
+        tally = witness.tallies.get(key)
+        if tally is None:
+            self.add_missing_tallies()
+            made = self.builder.add_input(self.operand_excerpt(witness, kind, position), operand)
+            tally = StepTally(StepNumber(made.step), operand, mark)
+            self.tallies.append(tally)
+            one, shape = self.builder.steps[made.step], (None,) * kind.dimensions(array)
+            self.builder.steps[made.step] = replace(one, shape=shape, owner=kind.library)
+            if own:
+                self.own_arithmetic_classes[made.step] = own
+            witness.tallies[key] = tally
+        if isinstance(self.builder.steps[tally.number], Input):
+            tally.count += 1
+            tally.bytes += kind.size(array)
+        self.link_array(array, kind, tally.number)
+        return tally.number
+
+    def operand_excerpt(self, witness: Witness, kind: ArrayClass, position: int) -> Excerpt:
+        """Return the location of a witness, and the text of one of its operands."""
+        excerpt = self.excerpt_of(witness, kind.library)
+        text = self.sources[witness.module.file].operand_text(witness.operation, position)
+        return Excerpt(text or excerpt.text, excerpt.location)
+
+    def step_iterated_over(self, witness: Witness, position: int) -> StepNumber | None:
+        """Return the step of the array that a loop around a witness iterates over, by the loop's variable."""
+        if not self.iterated_arrays:
+            return None
+        name = self.sources[witness.module.file].operand_text(witness.operation, position)
+        number, first, last = self.iterated_arrays.get((witness.module.file, name), (None, 0, 0))
+        return number if first <= witness.operation.line <= last else None
+
+    def link_element(
+        self, witness: Witness, array: Any, kind: ArrayClass, position: int, whole: StepNumber
+    ) -> StepNumber:
+        """Return the step of a view or an element of an array.
+
+        It is the step of the array, but that a single number may follow other rules.
+        """
+        number = whole
+        if kind.dimensions(array) == 0 and self.tallies[whole].operand.tier != "0d":
+            key = "element", whole, kind.cache_key(array), position
             tally = witness.tallies.get(key)
             if tally is None:
-                excerpt = self.excerpt_of(witness, kind.library)
+                before = len(self.builder.steps)
                 self.add_missing_tallies()
-                text = (
-                    self.sources[witness.module.file].operand_text(witness.operation, position)
-                    or excerpt.text
-                )
-                made = self.builder.add_input(Excerpt(text, excerpt.location), operand)
-                tally = StepTally(StepNumber(made.step), operand, mark)
-                self.tallies.append(tally)
-                one, shape = self.builder.steps[made.step], (None,) * kind.dimensions(array)
-                self.builder.steps[made.step] = replace(one, shape=shape, owner=kind.library)
-                if own:
-                    self.own_arithmetic_classes[made.step] = own
+                excerpt = self.operand_excerpt(witness, kind, position).of_library(kind.library)
+                made = build_step.index_maker(self.builder, "")(excerpt, [Ref(int(whole))])
+                assert isinstance(made, Ref)
+                operand = self.result_operand(array)
+                tally = self.add_tallies(made.step, before, operand, kind, array, witness.operation)
                 witness.tallies[key] = tally
-            if isinstance(self.builder.steps[tally.number], Input):
-                tally.count += 1
-                tally.bytes += kind.size(array)
+            tally.count += 1
+            tally.bytes += kind.size(array)
             number = tally.number
         self.link_array(array, kind, number)
         return number

@@ -53,6 +53,7 @@ SMALL_INTS = range(-5, 257)  # Python keeps one object for each of these ints
 METHODS_BEFORE_OPERATION = (
     "record_assignment",
     "note_elements_read",
+    "note_iterated",
     "note_data_replaced",
     "forget",
     "forget_receiver",
@@ -309,6 +310,21 @@ class Witness(WitnessBase):
             return value  # the program recursed too deeply: it handles that itself
         except Exception as e:
             return self.handle_error(e, value, Witness.note_data_replaced, value, array)
+
+    def note_iterated(self, value: Any) -> Any:
+        """Note the array that a loop is about to iterate over, by the loop's variable, and return it."""
+        try:
+            part = self.operand_key(value, 0) if self.array_kinds[type(value)] is not None else None
+            if type(part) is StepNumber:
+                key = self.module.file, self.name
+                self.recorder.iterated_arrays[key] = part, self.operation.line, int(self.keywords[0] or 0)
+            return value
+        except RecursionError as e:
+            if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
+                raise
+            return value  # the program recursed too deeply: it handles that itself
+        except Exception as e:
+            return self.handle_error(e, value, Witness.note_iterated, value)
 
     def forget_receiver(self, array: Any) -> Any:
         """Forget an array before `array.resize`. NumPy resizes it only if nothing else refers to it.

@@ -27,6 +27,7 @@ from typelattice.tracing.source.dtype_arguments import (
 from typelattice.tracing.source.function_calls import list_parameters, list_passed_arguments
 from typelattice.tracing.source.source_file import FunctionNode, SourceFile
 
+SIZED_OPERATIONS = {"zeros", "ones", "full", "empty", "eye"}
 MAX_LATER_EXPRESSIONS = 6  # expressions after a widening that are cast instead
 
 
@@ -141,7 +142,28 @@ def _list_names_at_hand(at: StepNode, widening: StepNode | None, creates_array: 
     names = widening.list_names(widening.split_wide_and_narrow()[1]) if is_near and widening else []
     found = [name for name in names if name.partition(".")[0] in known]
     at_hand = at.source.list_arrays_at_hand(at.node) if creates_array else ()
-    return [*dict.fromkeys((*found, *at_hand))]
+    sizes = _list_sizes(at) if creates_array else set()
+    shaped = _list_shaped_items(at) if creates_array else []
+    return [name for name in dict.fromkeys((*found, *at_hand, *shaped)) if name not in sizes]
+
+
+def _list_shaped_items(at: StepNode) -> list[str]:
+    """List the items of lists whose shape a new array takes, as in `np.zeros(images[0].shape)`."""
+    return [
+        at.source.text(node.value)
+        for node in ast.walk(at.node)
+        if isinstance(node, ast.Attribute) and node.attr == "shape" and isinstance(node.value, ast.Subscript)
+    ]
+
+
+def _list_sizes(at: StepNode) -> set[str]:
+    """List the names that are sizes of a new array, as in `np.zeros((n, length))`. They are no arrays."""
+    is_sized = at.predicted_run.steps[at.step].op in SIZED_OPERATIONS
+    if not is_sized or not isinstance(at.node, ast.Call) or not at.node.args:
+        return set()
+    shape = at.node.args[0]
+    sizes = shape.elts if isinstance(shape, (ast.Tuple, ast.List)) else [shape]
+    return {size.id for size in sizes if isinstance(size, ast.Name)}
 
 
 def _creates_default_dtype(node: ast.Call, step: Step) -> bool:

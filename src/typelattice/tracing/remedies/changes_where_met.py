@@ -11,8 +11,9 @@ from typelattice.core.operations.operations import OPERATIONS
 from typelattice.programs.calls.call_tables import OPERATION_BY_FUNCTION, find_signature
 from typelattice.programs.calls.steps import Call
 from typelattice.tracing.findings.widening_causes import WideningCause
+from typelattice.tracing.library_traits import has_scalars
 from typelattice.tracing.remedies.casts import list_casts, list_guarded_casts
-from typelattice.tracing.remedies.change import Change
+from typelattice.tracing.remedies.change import Change, StepCast
 from typelattice.tracing.remedies.dtype_forms import list_dtype_forms, list_narrow_forms, narrow_dtype_text
 from typelattice.tracing.remedies.lasting_arrays import holds_state
 from typelattice.tracing.remedies.step_node import StepNode
@@ -57,6 +58,27 @@ def propose_where_met(at: StepNode, cause: WideningCause) -> Iterator[Change]:
     yield from _propose_casts(at, arrays, list_narrow_forms(at, names, literal))
     # only a run tells whether another function takes it
     yield from () if takes_dtype else (replace(change, casts=()) for change in keywords)
+
+
+def propose_plain_constants(at: StepNode, origin: StepNode) -> Iterator[Change]:
+    """Yield `float(NORM)` for a wide scalar that a module or a class keeps under a name.
+
+    A Python number has no width, so callers with wide arrays keep the number and the dtype.
+    """
+    run, made = at.predicted_run, origin.predicted_run.result_of(origin.step)
+    around = origin.source.parent_by_node.get(origin.node)
+    is_scalar = made is not None and made.tier == "0d" and made.kind is Kind.FLOAT
+    if not is_scalar or not has_scalars(origin.library) or not isinstance(around, ast.Assign):
+        return
+    names = {origin.source.text(target) for target in around.targets if isinstance(target, ast.Name)}
+    used = [
+        node for x in at.list_operands() for node in ast.walk(x)
+        if isinstance(node, ast.Name) and node.id in names
+    ]  # fmt: skip
+    casts = [StepCast(origin.step, i) for i in run.consumers[origin.step]]
+    if used and at.file == origin.file:
+        edits = (at.source.make_replacement_edit(node, f"float({node.id})") for node in used)
+        yield at.make_change(*edits, casts=casts)
 
 
 def _propose_casts(at: StepNode, arrays: Sequence[ast.expr], dtypes: Sequence[str]) -> Iterator[Change]:

@@ -14,11 +14,16 @@ from typelattice.tracing.remedies.changes_at_objects import (
     propose_numbers,
 )
 from typelattice.tracing.remedies.changes_where_made import (
+    SIZED_OPERATIONS,
     propose_at_later_results,
     propose_like_array_at_hand,
     propose_where_made,
 )
-from typelattice.tracing.remedies.changes_where_met import propose_to_callers, propose_where_met
+from typelattice.tracing.remedies.changes_where_met import (
+    propose_plain_constants,
+    propose_to_callers,
+    propose_where_met,
+)
 from typelattice.tracing.remedies.lasting_arrays import is_lasting
 from typelattice.tracing.remedies.step_node import StepNode
 from typelattice.tracing.run_data.float_widths import dtype_width, is_integer
@@ -29,17 +34,7 @@ SHORT_WIDTH = 16  # bits of a float that does not hold all integers up to a few 
 MAX_WIDENINGS = 40  # steps that widen because of one cause, where casts are tried
 MAX_WIDENING_NODES = 4  # expressions of these steps
 MAX_COMBINED = 4  # changes at each of two places that are tried together
-FILLING_OPERATIONS = {
-    "zeros",
-    "ones",
-    "full",
-    "empty",
-    "eye",
-    "zeros_like",
-    "ones_like",
-    "full_like",
-    "empty_like",
-}
+FILLING_OPERATIONS = SIZED_OPERATIONS | {"zeros_like", "ones_like", "full_like", "empty_like"}
 
 
 def propose_narrowing_changes(
@@ -53,9 +48,11 @@ def propose_narrowing_changes(
     """
     first, steps = cause.origin_steps[0], predicted_run.steps
     origin = StepNode.find(predicted_run, first, sources)
-    if origin is not None and is_lasting(origin):
-        origin = None
     widenings = _list_widenings(predicted_run, cause, sources)
+    plain: list[Change] = []
+    if origin is not None and is_lasting(origin):
+        plain = [change for at in widenings for change in propose_plain_constants(at, origin)]
+        origin = None
     near = origin is not None and bool(widenings) and origin.scope is widenings[0].scope
     # a function that widens by itself gets narrow operands, or its result is cast
     near = near and (isinstance(steps[first], Cast) or first != cause.step)
@@ -71,7 +68,7 @@ def propose_narrowing_changes(
     )
     widenings = [at for at in widenings if not isinstance(steps[at.step], Cast)]
     met = [change for at in widenings for change in propose_where_met(at, cause)]
-    found: list[Change] = []
+    found: list[Change] = plain
     if origin is not None and not near and made:
         found += propose_like_array_at_hand(origin, cause)
     if near:

@@ -84,22 +84,18 @@ class StepNode:
         """
         if not has_rules(self.library):
             return ""
-        asked = self.source.names_with_attributes  # other imported names, such as `pi`, are not modules
-        modules = modules_with_dtypes(self.library)
-        named = [
-            name + module.removeprefix(whole)
-            for name, whole in self.source.import_aliases
-            for module in modules
-            if (whole == module and (name in asked or "." not in whole)) or module.startswith(f"{whole}.")
-        ]
-        named.sort(key=len)  # `jnp` before `jax.numpy`
+        named = list_library_aliases(self.source, self.library)
         text = self.source.text(self.node)
         return next((name for name in named if f"{name}." in text), named[0] if named else "")
 
     def list_names(self, nodes: Sequence[ast.AST]) -> list[str]:
         """List the names and attributes in some nodes that may be arrays, in the order of the source."""
         names: list[str] = []
-        others = {*(name for name, _ in self.source.import_aliases), *self.source.names_of_objects}
+        others = {
+            *(name for name, _ in self.source.import_aliases),
+            *self.source.names_of_objects,
+            *self.source.names_of_numbers,
+        }
         for node in nodes:
             options = {
                 inner
@@ -216,3 +212,16 @@ class StepNode:
 def _is_option(node: ast.expr) -> bool:
     """Return True if an expression is text or a truth value, such as `mode="same"`, and so no operand."""
     return isinstance(node, ast.Constant) and isinstance(node.value, (str, bool))
+
+
+def list_library_aliases(source: SourceFile, library: str) -> list[str]:
+    """List a file's names for the modules of a library that have its dtypes, the shortest first."""
+    asked = source.names_with_attributes  # other imported names, such as `pi`, are not modules
+    modules = modules_with_dtypes(library)
+    named = [
+        name + module.removeprefix(whole)
+        for name, whole in source.import_aliases
+        for module in modules
+        if (whole == module and (name in asked or "." not in whole)) or module.startswith(f"{whole}.")
+    ]
+    return sorted(named, key=len)  # `jnp` before `jax.numpy`

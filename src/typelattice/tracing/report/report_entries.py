@@ -15,6 +15,7 @@ from typelattice.programs.program.program import Replay
 from typelattice.tracing.findings.check_scope import CheckScope
 from typelattice.tracing.findings.divergences_from_run import DIVERGENCE_COSTS, RunDivergence
 from typelattice.tracing.findings.findings import Findings
+from typelattice.tracing.findings.met_operands import find_met_operands
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import WideningCause
 from typelattice.tracing.models.departures import Departure
@@ -419,6 +420,7 @@ def _list_other_places(
     for steps, text in (
         (cause.origin_steps, f"the {cause.wide_dtype} comes from here; {head}"),
         (cause.widening_steps, f"the {cause.wide_dtype} also widens a float here; {head} first"),
+        (find_met_operands(predicted_run, cause), f"an operand of {location_text(first)} is made here"),
     ):
         for i in steps:
             at = predicted_run.steps[i].location

@@ -92,7 +92,11 @@ def _describe_result(wide: WideResult, name_file: Callable[[str], str]) -> str:
     """Describe a result by its name, its dtype, its size and the line that made it."""
     size = f" ({size_text(wide.bytes)})" if wide.bytes else ""
     at = f"{name_file(wide.location.file)}:{wide.location.line}: " if wide.location is not None else ""
-    return f"{wide.name} is {wide.dtype}{size} from {at}{wide.text}, and widened nothing"
+    what = f"{wide.name} is {wide.dtype}{size} from {at}{wide.text}, and widened nothing"
+    if wide.integers is not None and (place := wide.integers.location) is not None:
+        line = f"{name_file(place.file)}:{place.line}: {wide.integers.text}"
+        what += f"; {wide.narrow_dtype} became its integers at {line}"
+    return what
 
 
 def describe_held_array(held: HeldArray, name_file: Callable[[str], str] = shown_path) -> str:

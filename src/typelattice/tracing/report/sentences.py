@@ -13,6 +13,7 @@ from typelattice.programs.calls.steps import Call, Cast, Created, Input, Opaque,
 from typelattice.tracing.findings.announced_dtypes import WrongAnnouncement
 from typelattice.tracing.findings.cast_back import CastBack
 from typelattice.tracing.findings.divergences_from_run import RunDivergence
+from typelattice.tracing.findings.met_operands import find_met_operands
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_key
 from typelattice.tracing.findings.widening_causes import (
     WideningCause,
@@ -57,6 +58,11 @@ def cause_sections(predicted_run: PredictedRun, cause: WideningCause) -> Iterato
         yield "meant", [_describe_leak(predicted_run, cause.meant_step)]
     if cause.step != first:
         yield "wide", [_step_line(predicted_run, first), describe_step(predicted_run, first)]
+    met = find_met_operands(predicted_run, cause)
+    if met:
+        yield "with", [
+            text for i in met for text in (_step_line(predicted_run, i), describe_step(predicted_run, i))
+        ]
     decisions = find_dtype_decisions(predicted_run.steps[first], parse_sources(predicted_run.run))
     if decisions:
         yield "decided", _shorten([f"{location_text(each.location)}: {each.text}" for each in decisions])
@@ -225,6 +231,7 @@ def _describe_remedy(predicted_run: PredictedRun, cause: WideningCause) -> list[
     return [
         f"cast {what} to {replay.target}{_describe_kept(predicted_run, cause, replay)}:",
         *_write_changed_lines(remedy),
+        *_describe_casts_again(predicted_run, cause, replay),
         *_describe_unknown(predicted_run, replay),
         *_describe_compiled_calls(predicted_run, narrowed),
     ]
@@ -263,6 +270,7 @@ def _describe_kept(predicted_run: PredictedRun, cause: WideningCause, plan: Repl
     wide = dtype_at_width_of(cause.wide_dtype, cause.narrow_dtype)
     verb, verbs = ("stays", "stay") if wide is cause.narrow_dtype else ("becomes", "become")
     of = {*cause.widening_steps, *cause.following_steps} - {*plan.unknown_steps}
+    of |= {*_list_casts_again(predicted_run, cause, plan)}
     left = _collect_sources(predicted_run, of - {*plan.narrow_steps})
     texts = len(_collect_sources(predicted_run, of))
     if left:
@@ -270,6 +278,27 @@ def _describe_kept(predicted_run: PredictedRun, cause: WideningCause, plan: Repl
     if plan.unknown_steps:
         return f", and {count_text(texts, 'step')} {verb if texts == 1 else verbs} {wide}"
     return f", and {'all of it' if texts > 1 else 'it'} {verb} {wide}"
+
+
+def _list_casts_again(
+    predicted_run: PredictedRun, cause: WideningCause, plan: ReplayedCasts
+) -> Iterator[int]:
+    """List the steps that make a float wide again by themselves, once some casts have made it narrow."""
+    known = {*cause.origin_steps, *cause.widening_steps, *cause.later_wide_steps}
+    narrowed = {*plan.narrow_steps, *(each.producer for each in plan.casts if each.consumer is None)}
+    later = {i for p in narrowed for i in predicted_run.consumers[p]} - known
+    wide = {i for i in later if predicted_run.widths[i] == predicted_run.widths[cause.step]}
+    yield from (i for i in sorted(wide) if predicted_run.is_always_wide(i))
+
+
+def _describe_casts_again(
+    predicted_run: PredictedRun, cause: WideningCause, plan: ReplayedCasts
+) -> Iterator[str]:
+    """Name the steps that make a float wide again, once some casts have made it narrow."""
+    again = _list_lines_of(predicted_run, _list_casts_again(predicted_run, cause, plan))
+    if again:
+        yield f"then these make {cause.wide_dtype} again, and changed nothing before:"
+        yield from _shorten(again)
 
 
 def _describe_unknown(predicted_run: PredictedRun, finding: ReplayedCasts | RunDivergence) -> Iterator[str]:

@@ -47,6 +47,9 @@ PYTHON_LOCATES_TRUTH_TESTS = sys.version_info >= (3, 12)  # Python itself gives 
 CALL_METHODS = ("record_call_0", "record_call_1", "record_call_2")  # calls of 0, 1 and 2 arguments
 COMPUTED_ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute an array
 NUMBER_ATTRIBUTES = ("value", "values", "magnitude")  # attributes that give the numbers of another class
+LITERALS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Constant)
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+NUMBER_ITERATORS = ("range", "enumerate", "zip", "reversed", "sorted", "map", "filter")  # they give no rows
 CONTENT_ATTRIBUTES = ("data", "values")  # assigning these attributes gives an array other contents
 
 
@@ -336,6 +339,45 @@ class Rewriter:
             target.value = self.wrap_in_witness(
                 node, "record_assignment_to", items, None, "setitem", at=target.value
             )
+
+    # -- loops
+
+    def visit_For(self, node: ast.For) -> ast.stmt:
+        self.rewrite_children(node)
+        node.iter = self.wrap_iterated(node.target, node.iter, node.end_lineno or 0)
+        return node
+
+    def visit_ListComp(self, node: Comprehension) -> ast.expr:
+        """Rewrite a comprehension of any kind."""
+        self.rewrite_children(node)
+        for each in node.generators:
+            each.iter = self.wrap_iterated(each.target, each.iter, node.end_lineno or 0)
+        return node
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
+
+    def wrap_iterated(self, target: ast.expr, iterated: ast.expr, last_line: int) -> ast.expr:
+        """Let a witness see the array with the elements of a loop's name, also in `enumerate` and `zip`."""
+        if isinstance(target, ast.Name):
+            called = iterated.func if isinstance(iterated, ast.Call) else None
+            if isinstance(iterated, LITERALS) or getattr(called, "id", "") in NUMBER_ITERATORS:
+                return iterated
+            told = (str(last_line),)
+            return self.wrap_in_witness(iterated, "note_iterated", [iterated], None, target.id, told)
+        if not isinstance(iterated, ast.Call) or not isinstance(target, ast.Tuple):
+            return iterated
+        args, names = iterated.args, [*target.elts]
+        match getattr(iterated.func, "id", ""):
+            case "enumerate" if len(args) > 0 and len(names) == 2:
+                pairs = [(0, names[1])]
+            case "zip" if len(args) == len(names):
+                pairs = [*enumerate(names)]
+            case _:
+                return iterated
+        for i, name in pairs:
+            if isinstance(name, ast.Name) and not isinstance(args[i], ast.Starred):
+                args[i] = self.wrap_iterated(name, args[i], last_line)
+        return iterated
 
     # -- nodes left unchanged: annotations, decorators, patterns
 

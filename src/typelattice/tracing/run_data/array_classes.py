@@ -124,6 +124,7 @@ def array_kind(cls: type) -> ArrayClass | None:
     variable = _variable_reader(base)
     is_array = variable is None
     dtypes_change = not getattr(any_adapter, "HAS_FIXED_DTYPES", False)
+    base_name: str = getattr(any_adapter, "BASE_ATTRIBUTE", "base")
     return ArrayClass(
         library_of(_find_root(base)) or "",
         cache_key,
@@ -132,7 +133,7 @@ def array_kind(cls: type) -> ArrayClass | None:
         read,
         dtype,
         _count_dimensions if base is cls else attribute("ndim"),
-        attribute("base") if hasattr(base, "base") else lambda x: None,
+        attribute(base_name) if hasattr(base, base_name) else lambda x: None,
         variable,
         takes_weak_references and is_array,
         _mark_of_scalar(base) if is_array and not takes_weak_references else None,

@@ -36,7 +36,9 @@ def find_dtype_argument(call: ast.Call) -> ast.expr | None:
         if keyword.arg == "dtype":
             return keyword.value
     position = DTYPE_POSITIONS.get(name_of_called(call))
-    return call.args[position] if position is not None and position < len(call.args) else None
+    found = call.args[position] if position is not None and position < len(call.args) else None
+    is_number = isinstance(found, ast.Constant) and type(found.value) in (int, float)  # `torch.ones(2, 8)`
+    return None if is_number else found
 
 
 def find_cast_source(call: ast.Call) -> ast.expr | None:

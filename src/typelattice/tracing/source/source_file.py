@@ -280,6 +280,21 @@ class SourceFile:
         return frozenset(found - arrays)
 
     @cached_property
+    def names_of_numbers(self) -> frozenset[str]:
+        """The names that the file binds to a written number alone, such as `TINY = 1e-15`."""
+        found: dict[str, bool] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.arg):
+                found[node.arg] = False
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                around = self.parent_by_node.get(node)
+                value = around.value if isinstance(around, (ast.Assign, ast.AnnAssign)) else None
+                value = value.operand if isinstance(value, ast.UnaryOp) else value
+                is_number = isinstance(value, ast.Constant) and isinstance(value.value, (int, float, complex))
+                found[node.id] = is_number and found.get(node.id, True)
+        return frozenset(name for name, is_number in found.items() if is_number)
+
+    @cached_property
     def import_aliases(self) -> tuple[tuple[str, str], ...]:
         """Each name that an import binds, with the module that it stands for."""
         return tuple(self._list_import_aliases())

@@ -10,6 +10,8 @@ from typelattice.core.operands.adapters import dtype_attribute, dtype_named, fin
 from typelattice.core.operands.operand import Operand, operand_of_dtype
 from typelattice.core.operands.read_objects import PLAIN_ARRAY_CLASSES
 
+BASE_ATTRIBUTE = "_base"  # of a view: the tensor that it shows, as of an element of a loop
+
 
 def read(obj: Any) -> Operand | None:
     """Return a tensor or a torch.dtype."""

@@ -125,8 +125,10 @@ def run(args: Namespace) -> Paragraphs:
 
 def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     """Search for the patch of a script, a module or tests, by the options and pyproject.toml."""
+    from typelattice.core.dtypes.dtypes import dtype
     from typelattice.repair.copies.other_python import find_python
     from typelattice.repair.copies.progress import Progress
+    from typelattice.repair.patch.goals import NoWiderThan
     from typelattice.repair.patch.patch_search import find_current_folder, fix_script, fix_tests, make_limits
     from typelattice.tracing.entry_points.named_places import check_packages, check_places
     from typelattice.tracing.entry_points.pyproject_settings import read_settings
@@ -136,7 +138,7 @@ def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     packages = args.package or settings.packages
     like = args.like or (None if args.to else settings.like)
     tolerance = settings.tolerance if args.tolerance is None else args.tolerance
-    to: object = args.to or settings.to
+    to: object = NoWiderThan(dtype(args.to), includes_results=True) if args.to else settings.to
     if args.policy is not None and (args.like or target == "pytest"):
         raise UsageError("fix: --policy changes a script or a module; leave out --like, and pytest")
     if args.policy is not None:

@@ -242,7 +242,8 @@ class RecipeMaker:
             cast = [self.cast(x, compute) for x in arrays]
             writer = LibraryStepWriter(self.library, cast[0])
             try:
-                found = self.library.ensure_array(write_saturating(name, compute, cast, writer))
+                made = write_saturating(name, compute, cast, writer, DTYPES.values())
+                found = self.library.ensure_array(made)
             except NoPlainStepsError as e:
                 raise NamespaceError(f"no functions of {self.library.name} are {e}; cast first") from None
             if word is OverflowRule.RAISE and bool(self.library.xp.any(found != wrapping(*cast))):

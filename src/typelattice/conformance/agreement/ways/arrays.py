@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from typelattice.base.objects.frozen_classes import replace
 from typelattice.conformance.agreement.parts import single_part
 from typelattice.conformance.agreement.way import REFUSED, Answers, AskedProgram, words_of
 from typelattice.conformance.agreement.ways.runs import Run, as_weak_as_expected, inputs_of
-from typelattice.core.dtypes.dtypes import DTYPES, DType, Kind
-from typelattice.core.engine.operation_rules import GROUP_BY_CLASS, STANDARD_RULES_BY_CLASS, Domain
+from typelattice.core.dtypes.dtypes import DType, Kind
+from typelattice.core.engine.operation_rules import STANDARD_RULES_BY_CLASS
 from typelattice.core.engine.promotion import PromotionError
 from typelattice.core.engine.system import System
 from typelattice.programs.calls.steps import Call, Cast
 from typelattice.programs.namespaces.namespace import namespace
 from typelattice.programs.program.program import Program
+from typelattice.programs.targets.graph_rules import graph_rules
 
 COMPUTING_LIBRARY = "numpy"
 VALUES = (None, "real")  # of operations whose results are values of the dtype that they compute in
@@ -65,7 +65,7 @@ class TypedGraph(Run):
     modules = NEEDED_MODULES
 
     def ask(self, system: System, programs: Sequence[AskedProgram]) -> list[Answers]:
-        self._xp = namespace(_without_rules(system), import_module(COMPUTING_LIBRARY))
+        self._xp = namespace(graph_rules(system), import_module(COMPUTING_LIBRARY))
         self._rules = namespace(system, import_module(COMPUTING_LIBRARY))
         return as_weak_as_expected(super().ask(system, programs), programs)
 
@@ -159,14 +159,3 @@ def _make_inputs(xp: Any, program: Program, make: Callable[[tuple[int, ...], Any
         made = make(shape, xp._context.read_dtype(str(o.dtype)))
         found[x.text] = xp._context.wrap(made._data, o.dtype, o.weak)
     return found
-
-
-def _without_rules(system: System) -> System:
-    """Return a system without rules for operations: the graph has written what they do.
-
-    A system without a default integer says by a rule which dtype indices have. The graph states that dtype.
-    """
-    kernels = Domain((*Kind,))
-    every = {group: {"kernels": kernels} for group in GROUP_BY_CLASS.values()}
-    defaults = {Kind.SIGNED: DTYPES["int64"], **system.defaults}
-    return replace(system, refusals={}, overrides={}, after={}, defaults=defaults, ops=every)

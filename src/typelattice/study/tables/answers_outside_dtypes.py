@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
+from typelattice.core.losses.loss import loss
 
 from typelattice.core.dtypes.dtypes import DType, Kind
 from typelattice.core.engine.operation_rules import GROUP_BY_CLASS, class_of, merge_entries
@@ -49,7 +50,7 @@ class Closedness:
     `operation_count` is the number of operations, `question_count` that of questions to those with different
     rules. `storage_dtypes` are the dtypes with which no operation computes. `narrow_accumulators` has the
     operations that add up values in a dtype of few bits, with that dtype. `lossy_accumulators` has the
-    operations that add up values in a dtype of a lower kind, or of fewer bits, with both dtypes.
+    operations that add up values in a dtype of a lower kind, or without some values, with both dtypes.
     """
 
     system: System
@@ -220,11 +221,10 @@ def _is_narrow(d: DType, operands: Sequence[Operand]) -> bool:
 
 
 def _loses(d: DType, accumulator: DType) -> bool:
-    """Return True if an accumulator is of a lower kind than the values, or narrower than they are."""
+    """Return True if an accumulator is of a lower kind than the values, or does not hold each of them."""
     if accumulator.kind.category is not d.kind.category:
         return accumulator.kind.position < d.kind.position
-    signs = accumulator.kind.position < d.kind.position
-    return signs or (accumulator.bits is not None and d.bits is not None and accumulator.bits < d.bits)
+    return bool(loss(d, accumulator))
 
 
 def _list_few(names: Sequence[str]) -> str:

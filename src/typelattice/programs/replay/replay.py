@@ -69,6 +69,7 @@ from typelattice.programs.calls.steps import (
     Opaque,
     ProgramError,
     Ref,
+    Refused,
     Step,
     yield_leaves,
 )  # fmt: skip
@@ -187,6 +188,8 @@ def system_of_function(system: System, module: str, library: str | None) -> Syst
         return None
     is_of_library = find_system(name).library.partition(" ")[0] == system.library.partition(" ")[0]
     own_system = find_system(name + sign + release if is_of_library else name)
+    if own_system.library.partition(" ")[0] == library and not is_of_library:
+        return own_system  # a library whose functions take the arrays of others
     if (own_system.defaults, own_system.requested, own_system.combine) == (
         system.defaults,
         system.requested,
@@ -284,6 +287,8 @@ class _Evaluator:
                 return self.outcome_of_creation(step, earlier_outcomes)
             case AskedDType(operand=source):
                 return Outcome(earlier_outcomes[source].operand)
+            case Refused(reason=reason):
+                return Outcome(None, reason=reason)
             case LibraryCall():
                 return outcome_of_library_call(step, self.system, earlier_outcomes)
         raise TypeError(f"a {type(step).__name__} is no step")

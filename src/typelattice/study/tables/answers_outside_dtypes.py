@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
-from typelattice.core.losses.loss import loss
 
 from typelattice.core.dtypes.dtypes import DType, Kind
 from typelattice.core.engine.operation_rules import GROUP_BY_CLASS, class_of, merge_entries
@@ -19,6 +18,7 @@ from typelattice.core.engine.promotion import Promotion
 from typelattice.core.engine.system import System
 from typelattice.core.evidence.recorded_answer import find_recorded_answer
 from typelattice.core.explanations.promotion_in_english import TitledLines
+from typelattice.core.losses.loss import loss
 from typelattice.core.operands.operand import Operand, OperandError, operand_of_dtype
 from typelattice.core.operations.operations import OPERATIONS, Operation
 from typelattice.core.system_files.reader import system as find_system

@@ -20,6 +20,7 @@ from typelattice.programs.targets.graph_rules import graph_rules
 
 COMPUTING_LIBRARY = "numpy"
 VALUES = (None, "real")  # of operations whose results are values of the dtype that they compute in
+INTEGER_KINDS = (Kind.UNSIGNED, Kind.SIGNED)
 UNSAID = "unsaid"  # a system need not say what becomes of a number out of range
 OTHER_VALUES = " with other values than the namespace"
 NEEDED_MODULES = (COMPUTING_LIBRARY, "ml_dtypes")
@@ -108,19 +109,21 @@ def _is_same(x: Any, y: Any) -> bool:
 
 
 def _first_undefined_step(graph: Program, values: Sequence[Any]) -> int:
-    """Return the first step whose integers no rule defines, or the number of steps.
+    """Return the first step whose values no rule defines, or the number of steps.
 
-    It casts infinities, nan or floats out of range to integers, or it gives integers of floats by itself.
+    It casts infinities, nan or floats out of range to integers, or an operation on integers gives floats by
+    itself, or the other way round.
     """
     for i, step in enumerate(graph.steps):
         to = getattr(values[i], "dtype", None)
-        if to is None or to.kind not in (Kind.UNSIGNED, Kind.SIGNED):
+        if to is None:
             continue
-        if isinstance(step, Cast) and not _is_in_range(values[step.operand], to):
+        is_integer = to.kind in INTEGER_KINDS
+        if isinstance(step, Cast) and is_integer and not _is_in_range(values[step.operand], to):
             return i
         if isinstance(step, Call) and STANDARD_RULES_BY_CLASS[step.operation.operation_class].gives in VALUES:
-            given = [getattr(values[x], "dtype", to).kind for x in step.operands]
-            if Kind.FLOAT in given or Kind.COMPLEX in given:
+            given = [getattr(values[x], "dtype", to).kind in INTEGER_KINDS for x in step.operands]
+            if (not is_integer) in given:
                 return i
     return len(graph.steps)
 

@@ -82,6 +82,7 @@ class NameSort(StrEnum):
     CONTEXT_OF_MODE = "within"
     NEUTRAL_DECORATOR = "decorator"
     TAKES_FUNCTION = "takes"
+    DERIVED_KINDS = "derives"
     CALLED_METHOD = "called"
     OBJECT_METHOD = "object"
     LAYER_CONTAINER = "holds"

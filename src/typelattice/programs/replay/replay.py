@@ -381,14 +381,12 @@ class _Evaluator:
         operand = earlier_outcomes[step.operand].operand
         assert operand is not None
         keys = step.key if isinstance(step.key, tuple) else (step.key,)
-        of_keys = (earlier_outcomes[x.step].operand for x in keys if isinstance(x, Ref))
-        is_mask = (
-            any(isinstance(x, bool) for each in keys for x in yield_leaves(each))
-            if step.list_form
-            else any(o is not None and o.kind is Kind.BOOL for o in of_keys)
-        )
+        items = [x for each in keys for x in yield_leaves(each)]
+        of_keys = [o for x in items if isinstance(x, Ref) and (o := earlier_outcomes[x.step].operand)]
+        if step.list_form and any(isinstance(x, bool) for x in items):
+            of_keys.append(scalar_operand(Kind.BOOL))
         question = Question(self.system, (operand,), self.system.origin.rule_of_answer, text=step.text)
-        p = index_array(question, step.list_form, is_mask)
+        p = index_array(question, step.list_form, of_keys)
         if p.reason is not None:
             return Outcome(None, reason=p.reason)
         return Outcome(replace(operand, tier=_find_tier(step, (operand,)), value=None))

@@ -47,8 +47,19 @@ MAX_LIST_DEPTH = 32  # lists within one another
 STEP_CLASS_BY_NAME: Mapping[str, type[Step]] = {
     cls.__name__.lower(): cls
     for cls in (
-        Input, Number, Call, Cast, Index, Item, Created, Opaque, LibraryCall, AskedDType, Either, Refused,
-    )  # fmt: skip
+        Input,
+        Number,
+        Call,
+        Cast,
+        Index,
+        Item,
+        Created,
+        Opaque,
+        LibraryCall,
+        AskedDType,
+        Either,
+        Refused,
+    )
 }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from typelattice.core.dtypes.dtypes import Kind
 from typelattice.core.operands.operand import scalar_operand
 from typelattice.core.operations.operations import find_operation
+from typelattice.programs.calls.call_tables import NameSort, name_meaning
 from typelattice.programs.calls.result_shapes import plain_axes
 from typelattice.programs.calls.steps import NamedDType, Ref, Slice
 from typelattice.programs.readers.source.python_values import (
@@ -112,7 +113,11 @@ def _like(reader: SourceReader, node: ast.AST, value: Any) -> Any:
 
 def _refusal_to_derive(reader: SourceReader, by: Any, result: Any = None) -> str:
     """Return why a library derives by no such arrays, or no such result, or an empty text."""
-    for each in filter(reader.is_array, list_leaves(by)):
+    arrays = [x for x in list_leaves(by) if isinstance(x, Ref) and reader.is_array(x)]
+    owners = (reader.builder.steps[x.step].owner for x in arrays)
+    if not any(name_meaning(NameSort.DERIVED_KINDS, "grad", owner) for owner in owners):
+        return ""
+    for each in arrays:
         outcome = _noted_outcome(reader, each)
         if outcome.operand is not None and outcome.operand.kind not in (Kind.FLOAT, Kind.COMPLEX):
             return f"it derives by {outcome}, which has no fractions"
@@ -135,7 +140,8 @@ def _refuse_call(reader: SourceReader, node: ast.AST, name: str, reason: str, va
     excerpt = reader.excerpt_of(node)
 
     def refuse(leaf: Any) -> Any:
-        return reader.builder.add_refused(excerpt, name, reason, [leaf.step]) if isinstance(leaf, Ref) else leaf
+        is_array = isinstance(leaf, Ref)
+        return reader.builder.add_refused(excerpt, name, reason, [leaf.step]) if is_array else leaf
 
     return map_leaves(values, refuse) if reason else values
 
@@ -278,7 +284,8 @@ def _while_loop(
     """`while_loop(test, f, init)`: what f carries on."""
     _, function, carry = _bind(args, keywords, "cond_fun|cond", "body_fun|body", "init_val|loop_vars")[:3]
     carry = _as_array(reader, node, carry)
-    made = yield reader.call(node, function, [carry], {}, scope)
+    is_several = isinstance(carry, (list, tuple)) and _takes_several(function, tuple(carry))
+    made = yield reader.call(node, function, [*carry] if is_several else [carry], {}, scope)
     reason = _refusal_to_carry(reader, carry, made)
     return _refuse_call(reader, node, "loop", reason, _as_array(reader, node, made))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -152,6 +153,47 @@ def test_covers_are_joined_as_an_order(lint: Lint) -> None:
     status, lines = lint("a.py", text.replace("'int8': ['int16']", "'int8': ['uint8']"), form)
     assert status == 1
     assert lines[0].startswith("a.py:2: uint8 with int8 is uint8; int16 by torch.toml")
+
+
+IN_C = "above = {\n {U8, {I16}},\n {I8, {I16}},\n {I16, {F16}}, {F16, {}} };"
+IN_RUST = "above = &[\n (I::U8, &[I::I16]),\n (I::I8, vec![I::I16]),\n I::I16 => I::F16, I::F16 => &[] ];"
+NAMES_IN_C = "".join(
+    f'"{mark}{code}" = "{d}"\n'
+    for mark in ("", "I::")
+    for code, d in (("U8", "uint8"), ("I8", "int8"), ("I16", "int16"), ("F16", "float16"))
+)
+COVERS_IN_C = f"kind = 'covers'\nafter = 'above ='\n[names]\n{NAMES_IN_C}"
+
+
+@pytest.mark.parametrize("text", [IN_C, IN_RUST])
+def test_covers_are_read_in_other_languages(lint: Lint, text: str) -> None:
+    assert lint("a.cpp", text, COVERS_IN_C) == (0, ["10 cells compared, 0 differ from torch, 0 not read"])
+    i8, i16, f16 = (f"I::{code}" if "I::" in text else code for code in ("I8", "I16", "F16"))
+    status, lines = lint("a.cpp", re.sub(rf"({i8}, .*?){i16}", rf"\g<1>{f16}", text), COVERS_IN_C)
+    assert status == 1
+    assert lines[0].startswith("a.cpp:2: uint8 with int8 is float16; int16 by torch.toml")
+
+
+def test_an_entry_that_is_not_read_leaves_only_its_joins_unknown(lint: Lint) -> None:
+    status, lines = lint("a.cpp", IN_C.replace("{I8, {I16}}", "{I8, {I16, X}}"), COVERS_IN_C)
+    assert (status, lines) == (
+        0,
+        [
+            "a.cpp:3: not read: {I8, {I16, X}}",
+            "a.cpp:2: not read: uint8 with int8, because of line 3",
+            "9 cells compared, 0 differ from torch, 2 not read",
+        ],
+    )
+    status, lines = lint("a.cpp", IN_C.replace("{F16, {}}", "{F16, {X}}"), COVERS_IN_C)
+    assert lines[-1] == "10 cells compared, 0 differ from torch, 1 not read"
+
+
+def test_an_entry_that_stands_twice_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.cpp").write_text(IN_C.replace("{I8, ", "{U8, "), encoding="utf-8")
+    form = tmp_path / "form.toml"
+    form.write_text(COVERS_IN_C, encoding="utf-8")
+    line = ("lint", str(tmp_path / "a.cpp"), "--form", str(form), "--against", "torch")
+    assert "line 3: uint8 stands in line 2 already; remove one" in refused(capsys, *line)
 
 
 WEAK = """above = {

@@ -246,3 +246,24 @@ def test_saturating_casts_are_exact_in_both_targets(target: str) -> None:
     program = tl.program(f"x.astype({target})", x=f"float32[{len(x)}]")
     assert by_onnx(program.to_onnx(system), {"x": x})[0].tolist() == expected
     assert by_xla(program.to_stablehlo(system), [x])[0].tolist() == expected
+
+
+def test_graphs_are_exported_without_the_rules_that_they_have_written_out() -> None:
+    """`+=` gives another dtype than `+`; a chip without int64 saturates int32 by signs."""
+    head = 'name = "s"\ntiers = ["array", "scalar"]\ndefaults = { int = "i32" }\norder = "i32 -> f16"\n'
+    in_place = parse(f'{head}[ops]\n"+=".gives = "f16"\n"arithmetic".gives = "i32"')
+    halves = np.float16([0.5, 1.25, -3])
+    program = tl.program("y = x\ny += x\ny", in_place, x="float16[3]")
+    assert by_onnx(program.to_onnx(in_place), {"x": halves})[0].tolist() == [1.0, 2.5, -6.0]
+    assert by_xla(program.to_stablehlo(in_place), [halves])[0].tolist() == [1.0, 2.5, -6.0]
+    saturating = parse(f'{head}[ops]\n"add, subtract, multiply".overflow = "saturate"')
+    x, y = np.int32([2**31 - 1, -(2**31), 7]), np.int32([1, -2, 5])
+    for source, expected in (
+        ("x + y", [2**31 - 1, -(2**31), 12]),
+        ("y - x", [2 - 2**31, 2**31 - 2, -2]),
+        ("x * y", [2**31 - 1, 2**31 - 1, 35]),
+    ):
+        program = tl.program(source, x="int32[3]", y="int32[3]")
+        assert ("int64" in str(program.explicit(saturating))) is (source == "x * y")
+        assert by_onnx(program.to_onnx(saturating), {"x": x, "y": y})[0].tolist() == expected
+        assert by_xla(program.to_stablehlo(saturating), [x, y])[0].tolist() == expected

@@ -64,11 +64,12 @@ def test_operations_of_ones_own_and_accumulators_may_leave_the_dtypes() -> None:
 def test_accumulators_of_a_lower_kind_or_of_fewer_bits_have_a_status(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    order = 'name = "m"\ntiers = ["array"]\norder = "b -> i8 -> i16 -> i32 -> f16 -> f32"\n[ops]\n'
+    order = 'name = "m"\ntiers = ["array"]\norder = "b -> i8 -> i16 -> i32 -> f16, bf16 -> f32"\n[ops]\n'
     rest = 'eigen.kernels = "none"\nfourier-in.kernels = "none"\n'
     for stated, found in {
         'products.accumulates = { f16 = "i32" }': "float16 in int32: matmul",
         'accumulate.accumulates = { i32 = "i8" }': "int32 in int8: sum",
+        'accumulate.accumulates = { bf16 = "f16" }': "bfloat16 in float16: sum",
         'products.accumulates = { "i32 + f16" = "f16", f16 = "i32" }': "float16 in int32",
     }.items():
         path = tmp_path / "m.toml"

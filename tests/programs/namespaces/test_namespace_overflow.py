@@ -79,3 +79,16 @@ def test_in_place_and_numbers_saturate_too() -> None:
     floats = xp.asarray(np.float32([3e38]))
     with np.errstate(over="ignore"):
         assert np.isinf((floats + floats).bare).all()
+
+
+def test_values_are_of_the_dtype_computed_in_before_they_are_of_the_results() -> None:
+    """NumPy's power of int4 is wider, and the typed graph wraps it."""
+    pytest.importorskip("ml_dtypes")
+    system = parse('name = "s"\norder = "i4 -> i8"\n[ops]\npow.gives = { i4 = "i8" }')
+    xp = tl.namespace(system, np)
+    x = xp.asarray(np.asarray([6, -3, 2], "int8"), dtype=xp.int4)
+    program = tl.program("x ** y", x="int4[3]", y="int4[3]")
+    two = xp.asarray(np.asarray([2, 2, 2], "int8"), dtype=xp.int4)
+    graph = program.explicit(system).run(xp, x=x, y=two)
+    assert np.asarray((x**two).bare).tolist() == np.asarray(graph.bare).tolist() == [4, -7, 4]
+    assert str((x**two).dtype) == "int8"

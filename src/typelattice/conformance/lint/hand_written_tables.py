@@ -203,7 +203,9 @@ def lint_table(
         cells |= {f"{stated.left} + {stated.right}", f"{stated.right} + {stated.left}"}
         _compare_cell(stated, form, system, allowed_differences or {}, found)
     if not found.compared_count:
-        raise LintError(f"{path}: the form reads no cell of dtypes that {system.name} has; look at `names`")
+        unread = next((f" line {line}, {what}, is not read;" for line, what in found.unread_cells), "")
+        what = f"the form reads no cell of dtypes that {system.name} has;{unread}"
+        raise LintError(f"{path}: {what} look at `names`")
     for key, given, source in (
         ("before", form.before, form.source),
         ("allow", allowed_differences or {}, allowed_source),
@@ -294,7 +296,8 @@ def _find_bracket(path: str, text: str, form: TableForm) -> tuple[int, int]:
             stack.pop()
             if not stack:
                 return at + 1, end
-    raise LintError(f"{path}: no bracket behind {clip_text(form.after, 80)!r} is opened and closed")
+    where = f"{path}, line {_line_number(text, text.find(form.after))}"
+    raise LintError(f"{where}: no bracket behind {clip_text(form.after, 80)!r} is opened and closed")
 
 
 def _list_items(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
@@ -418,16 +421,20 @@ def _read_covers(path: str, text: str, form: TableForm, result: LintResult) -> I
     plain = _blank_comments(text, form)
     above: dict[str, list[str]] = {}
     lines: dict[str, int] = {}
+    unknown: dict[str, int] = {}  # dtypes whose entry cannot be read: joins of those below them are unknown
     for item, at in _list_items(plain, *_find_bracket(path, plain, form)):
-        key, _, rest = item.partition(":")
-        a = _read_dtype(key, form)
-        start = next((i for i in range(len(rest)) if rest[i] in CLOSING_BRACKET_BY_OPENING), -1)
-        words = [rest] if start < 0 else [w for w, _ in _list_items(rest, start + 1, len(rest.rstrip()) - 1)]
+        key, words = _split_cover(item.strip())
+        a, line = _read_dtype(key, form), _line_number(plain, at)
         upper_dtypes = [_read_dtype(word, form) for word in words]
         if a is None or None in upper_dtypes:
-            result.unread_cells.append((_line_number(plain, at), clip_text(" ".join(item.split()), 120)))
+            result.unread_cells.append((line, clip_text(" ".join(item.split()), 120)))
+        if a is None:
             continue
-        above[a], lines[a] = [b for b in upper_dtypes if b is not None], _line_number(plain, at)
+        if None in upper_dtypes:
+            unknown[a] = line
+        if a in above:
+            raise LintError(f"{path}, line {line}: {a} stands in line {lines[a]} already; remove one")
+        above[a], lines[a] = [b for b in upper_dtypes if b is not None], line
     covers = "; ".join(f"{a} -> {', '.join(upper)}" for a, upper in above.items() if upper)
     first = min(lines.values(), default=1)
     try:
@@ -437,7 +444,33 @@ def _read_covers(path: str, text: str, form: TableForm, result: LintResult) -> I
         raise LintError(f"{path}, line {next(named, first)}: {e}") from None
     dtypes = [n for n in order.nodes if not n.endswith(WEAK_MARK)]
     for left, right in combinations_with_replacement(dtypes, 2):
-        yield StatedCell(left, right, order.join(left, right), lines.get(left, first), is_symmetric=True)
+        join = order.join(left, right)
+        causes = [line for a, line in unknown.items() if _depends_on(order, left, right, join, a)]
+        if causes:
+            what = f"{left} with {right}, because of line {min(causes)}"
+            result.unread_cells.append((lines.get(left, first), what))
+            continue
+        yield StatedCell(left, right, join, lines.get(left, first), is_symmetric=True)
+
+
+def _depends_on(order: Order[Any], left: str, right: str, join: str | None, unknown: str) -> bool:
+    """Return True if arrows from a dtype, which are not known, may change the join of two others."""
+    if unknown not in order or join in (left, right) or (join is not None and order.le(join, unknown)):
+        return False
+    return order.le(left, unknown) or order.le(right, unknown)
+
+
+def _split_cover(item: str) -> tuple[str, list[str]]:
+    """Split an entry into a dtype and those above it: `a: [b, c]`, `a => &[b, c]` or `{a, {b, c}}`."""
+    if item[:1] in CLOSING_BRACKET_BY_OPENING:
+        key, *rest = (word for word, _ in _list_items(item, 1, len(item) - 1))
+    else:
+        key, *rest = re.split(r"=>|=|(?<!:):(?!:)", item, maxsplit=1)
+    words: list[str] = []
+    for part in rest:
+        start = next((i for i in range(len(part)) if part[i] in CLOSING_BRACKET_BY_OPENING), -1)
+        words += [part] if start < 0 else [w for w, _ in _list_items(part, start + 1, len(part.rstrip()) - 1)]
+    return key, words
 
 
 _READER_BY_TABLE_KIND = {"grid": _read_grid, "pairs": _read_pairs, "covers": _read_covers}

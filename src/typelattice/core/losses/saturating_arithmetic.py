@@ -5,7 +5,7 @@ from typelattice.core.dtypes.dtypes import DTYPES, DType, Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from typelattice.core.losses.plain_casts import StepWriter, V
 
@@ -14,16 +14,22 @@ OVERFLOWING_FUNCTIONS = ("add", "subtract", "multiply", "negative", "abs")
 INTEGER_KINDS = (Kind.UNSIGNED, Kind.SIGNED)
 
 
-def write_saturating(name: str, dtype: DType, operands: Sequence[V], steps: StepWriter[V]) -> V:
+def write_saturating(
+    name: str, dtype: DType, operands: Sequence[V], steps: StepWriter[V], own_dtypes: Collection[DType]
+) -> V:
     """Write an operation on integers of a dtype, whose result is the nearest value of that dtype.
 
+    The steps use no dtype beside `own_dtypes`, except for a product.
     Raises NoPlainStepsError for a product in a dtype without a wider one.
     """
     from typelattice.core.losses.plain_casts import BOOL_DTYPE, NoPlainStepsError
 
     least, most = int(dtype.min or 0), int(dtype.max or 0)
     low, high = _exact_range(name, least, most)
-    wider = _find_holding(min(low, least), max(high, most))  # the operands, too
+    whole_range = min(low, least), max(high, most)  # of the operands, too
+    wider = _find_holding(whole_range, own_dtypes)
+    if wider is None and name == "multiply":
+        wider = _find_holding(whole_range, DTYPES.values())
     if wider is not None:
         found = steps.call(name, wider, *(steps.cast(x, wider) for x in operands))
         bounds = (steps.number(max(low, least), wider), steps.number(min(high, most), wider))
@@ -66,11 +72,12 @@ def _exact_range(name: str, least: int, most: int) -> tuple[int, int]:
     return min(products), max(products)
 
 
-def _find_holding(low: int, high: int) -> DType | None:
+def _find_holding(whole_range: tuple[int, int], dtypes: Collection[DType]) -> DType | None:
     """Return the narrowest integer dtype of at most 64 bits that holds a range, or None without one."""
+    low, high = whole_range
     held = [
         d
-        for d in DTYPES.values()
+        for d in dtypes
         if d.kind in INTEGER_KINDS
         and d.bits in (8, 16, 32, 64)
         and d.bits == d.storage_bits

@@ -442,6 +442,7 @@ def read_custom_operations(reader: KeyReader) -> dict[str, Operation]:
             continue
         with reader.record_mistakes():
             if name in ENTRY_NAMES:
+                reader.go_to("ops", name, "like")
                 raise ValueError(f"{name} is already taken; choose another name for your operation")
             listed = {}
             for key in CUSTOM_OPERATION_KEYS:

@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from typelattice.core.dtypes.dtypes import DType, Kind
-from typelattice.core.engine.operation_rules import OperationRules, PairEntry, PairSide, merge_entries
+from typelattice.core.engine.operation_rules import (
+    OperationRules,
+    PairEntry,
+    PairSide,
+    look_up,
+    merge_entries,
+)
 from typelattice.core.engine.rule_enums import ScalarPlaces
 from typelattice.core.engine.rules import Rules
 from typelattice.core.operations.operations import Operation
@@ -94,16 +100,18 @@ def _find_unchanged(
         table = find_mapping(entry_fields, field)
         for d in [d for d, target in table.items() if isinstance(d, DType) and d is target]:
             is_alone = d.kind not in table and [*table.values()].count(d) == 1
-            if is_alone and _keeps_dtypes(field, followers(key)):
+            if is_alone and _keeps_dtype(d, field, followers(key)):
                 yield key, f"the entry for {d} has no effect: {d} stays {d} without it; leave it out"
 
 
-def _keeps_dtypes(field: str, followers: Sequence[Follower]) -> bool:
+def _keeps_dtype(d: DType, field: str, followers: Sequence[Follower]) -> bool:
     """Return True if each follower keeps a dtype as it is without an entry of a table."""
-    return bool(followers) and all(
-        not op.loops and (field != "gives_of" or not (op.gives or op.accumulates or op.writes))
-        for _, op in followers
-    )
+
+    def is_kept(op: OperationRules) -> bool:
+        accumulates = look_up(op.accumulates, d) is not None or bool(op.accumulates_of_pairs)
+        return not op.loops and (field != "gives_of" or not (op.gives or accumulates or op.writes))
+
+    return bool(followers) and all(is_kept(op) for _, op in followers)
 
 
 def _find_refused_targets(

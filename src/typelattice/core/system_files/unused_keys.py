@@ -7,7 +7,7 @@ unused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, combinations_with_replacement
+from itertools import chain, combinations_with_replacement, product
 
 from typelattice.core.dtypes.dtypes import DTYPES, DType, Kind, Node, weak_node
 from typelattice.core.engine.operation_rules import (
@@ -62,8 +62,9 @@ def check_unused_keys(reader: KeyReader, words: Vocabulary, rules: System) -> No
     if is_sound:
         key_findings += [_unused_words(reader, words, rules), _unused_loops(rules)]
         if reader.definition.main_text_states("ops"):
-            key_findings.append(_unused_functions_of_casts(rules))
-            entry_findings = chain(find_unused_entries(rules), _unreachable_entries(reader, rules))
+            entry_findings = [*find_unused_entries(rules), *_unreachable_entries(reader, rules)]
+            if not entry_findings:  # a broken operation may give nothing, which is no mistake of a cast
+                key_findings.append(_unused_functions_of_casts(rules))
     found: list[tuple[str, str | None, str | None, str]] = [
         (key, entry, None, cause) for key, entry, cause in chain.from_iterable(key_findings)
     ]
@@ -78,12 +79,13 @@ def check_unused_keys(reader: KeyReader, words: Vocabulary, rules: System) -> No
 
 
 def _unused_functions_of_casts(rules: System) -> Iterator[Finding]:
-    """Find casts that need a function of one operand which never gives the target."""
+    """Find casts that need a function which never gives the target."""
     for (_, target), rule in rules.casts.items():
         operation = rules.find_operation(rule.function) if rule.function else None
-        if operation is None or operation.min_operands > 1:
+        if operation is None or operation.min_operands > 2:
             continue
-        given = {rules.explain(d, op=operation.name).dtype for d in rules.dtypes}
+        operands = product(rules.dtypes, repeat=operation.min_operands)
+        given = {rules.explain(*each, op=operation.name).dtype for each in operands}
         if not any(d and d.kind.category == target.kind.category for d in given):
             named = ", ".join(sorted(str(d) for d in given if d)) or "nothing"
             cause = f"{operation.name} gives {named}, never a {target}; name a function that gives one"

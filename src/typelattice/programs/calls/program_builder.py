@@ -16,7 +16,13 @@ from typelattice.core.losses.range_and_overflow import PythonNumber
 from typelattice.core.operands.notation import parse_operand
 from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE, Operand
 from typelattice.core.operands.read_objects import operand
-from typelattice.core.operations.operations import OPERATIONS, Operation, OpError, find_operation
+from typelattice.core.operations.operations import (
+    OPERATIONS,
+    RESULT_SHAPE_ARGUMENT,
+    Operation,
+    OpError,
+    find_operation,
+)
 from typelattice.core.operations.shapes import Shape, ShapeError
 from typelattice.core.registry.libraries import library_of
 from typelattice.programs.calls.call_tables import NameSort, name_meaning
@@ -422,7 +428,10 @@ class ProgramBuilder:
             if not self.checks_shapes:
                 shape = None
             else:
-                raise excerpt.invalid_call(f"{e}; give other shapes") from None
+                state = f", or state the result's: {operation.name}(..., {RESULT_SHAPE_ARGUMENT}=(3, 4))"
+                raise excerpt.invalid_call(
+                    f"{e}; give other shapes{state if operation.like else ''}"
+                ) from None
         if self.find_observed_operand:
             args, keywords = (), tuple((key, x) for key, x in keywords if key in DTYPE_DECIDING_KEYWORDS)
         all_arguments: tuple[Argument, ...] = (

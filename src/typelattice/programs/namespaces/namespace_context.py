@@ -29,6 +29,7 @@ from typelattice.programs.namespaces.recipe import (
     RecipeMaker,
     one_line_message,
     python_number,
+    rounds_to_compute_dtype,
 )
 
 KIND_BY_STANDARD_WORD = {
@@ -280,7 +281,7 @@ class NamespaceContext:
                 promotion, library.find_function(name), *leading_arguments, *cast, *args, **options
             )
         out = library.ensure_array(out)
-        if find_operation(op_name).adds_up:  # the library may have given a wider dtype
+        if rounds_to_compute_dtype(promotion):
             out = library.cast(out, to)
         return self.wrap(
             library.cast(out, library.native_dtype(promotion.result)),

@@ -15,6 +15,7 @@ from typing import Any
 from typelattice.core.dtypes.dtypes import DTYPES, DType, Kind, WeakNode
 from typelattice.core.engine.evaluate_operation import find_operation_rules
 from typelattice.core.engine.operand_checks import find_pair_join
+from typelattice.core.engine.operation_rules import STANDARD_RULES_BY_CLASS, class_of
 from typelattice.core.engine.promotion import Promotion
 from typelattice.core.engine.rule_enums import JoinRule, OverflowRule, PairJoin
 from typelattice.core.engine.system import System
@@ -194,7 +195,7 @@ class RecipeMaker:
             )
         else:
             compute = self.accumulating_function(promotion)
-        if find_operation(promotion.op).adds_up or operand_dtype is not promotion.arithmetic_dtype:
+        if operand_dtype is not promotion.arithmetic_dtype or rounds_to_compute_dtype(promotion):
             compute = self.function_of_dtype(compute, native(promotion.arithmetic_dtype))
         if word := self.overflow_rule(promotion):
             compute = self.overflow_function(promotion, operand_dtype, word)
@@ -242,7 +243,8 @@ class RecipeMaker:
             cast = [self.cast(x, compute) for x in arrays]
             writer = LibraryStepWriter(self.library, cast[0])
             try:
-                found = self.library.ensure_array(write_saturating(name, compute, cast, writer))
+                made = write_saturating(name, compute, cast, writer, DTYPES.values())
+                found = self.library.ensure_array(made)
             except NoPlainStepsError as e:
                 raise NamespaceError(f"no functions of {self.library.name} are {e}; cast first") from None
             if word is OverflowRule.RAISE and bool(self.library.xp.any(found != wrapping(*cast))):
@@ -431,6 +433,21 @@ REASON_BY_OUTCOME_WITHOUT_VALUE = {  # outcomes of a number that no library can 
     "widen": ", which would compute without a limit, as no library does",
     "exact": ", which would compute with it as it is",
 }
+
+
+def rounds_to_compute_dtype(promotion: Promotion) -> bool:
+    """Return True if values must have the dtype that an operation computes in, before they have its result's.
+
+    The library may give a wider dtype, such as int8 for a power of int4.
+    """
+    assert promotion.op is not None
+    operation, compute = find_operation(promotion.op, promotion.system.custom_operations), promotion.compute
+    if operation.adds_up:
+        return True
+    is_value = STANDARD_RULES_BY_CLASS[class_of(operation)].gives in (None, "real")
+    if compute is None or compute is promotion.result:
+        return False
+    return is_value and compute.kind is promotion.result.kind
 
 
 def _are_zero_d(operands: Sequence[Operand]) -> bool:

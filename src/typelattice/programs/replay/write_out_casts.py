@@ -196,7 +196,7 @@ class _CastWriter:
             raise ProgramError(f"{what}, which a graph cannot; say wrap or saturate, or cast to floats")
         try:
             operands = [cast_steps[part] for part in step.operands]
-            return write_saturating(function, compute, operands, writer)
+            return write_saturating(function, compute, operands, writer, self.system.dtypes)
         except NoPlainStepsError as e:
             raise writer.make_refusal(e) from None
 

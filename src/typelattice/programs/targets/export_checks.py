@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typelattice.base.objects.frozen_classes import replace
 from typelattice.core.dtypes.dtypes import DType
 from typelattice.core.engine.system import System
 from typelattice.programs.calls.steps import Input, ProgramError
@@ -19,15 +18,6 @@ def input_dtype(step: Input, system: System) -> DType | None:
     raise ProgramError(
         f"the input {step.text} is a Python {o.kind.python_name} that is not known; give a number or a dtype"
     )
-
-
-def without_cast_rules(system: System) -> System:
-    """Return the system without rules for casts and overflow, which the steps of a graph follow already."""
-    ops = {
-        name: {key: value for key, value in fields.items() if key != "overflow"}
-        for name, fields in system.ops.items()
-    }
-    return replace(system, casts={}, ops=ops) if system.casts or ops != system.ops else system
 
 
 def failure_message(cannot: str, error: Exception) -> str:

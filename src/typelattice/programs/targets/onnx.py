@@ -28,7 +28,8 @@ from typelattice.programs.namespaces.namespace_error import NamespaceError
 from typelattice.programs.replay.run_on_arrays import run_steps
 from typelattice.programs.targets import onnx_values
 from typelattice.programs.targets.composed_functions import COMPOSED_FUNCTIONS, LibraryFunctions
-from typelattice.programs.targets.export_checks import failure_message, input_dtype, without_cast_rules
+from typelattice.programs.targets.export_checks import failure_message, input_dtype
+from typelattice.programs.targets.graph_rules import graph_rules
 from typelattice.programs.targets.onnx_values import NoOperatorError, OnnxValue, wider_dtype
 from typelattice.programs.targets.tidy_onnx import tidy_model
 
@@ -234,7 +235,7 @@ def write_model(
 ) -> Any:
     """Write a program without implicit casts as an ONNX model. Raises ProgramError if ONNX lacks a step."""
     library = OnnxGraph(cast_products)
-    xp = Namespace(without_cast_rules(system), library, False)
+    xp = Namespace(graph_rules(system), library, False)
     arguments = {}
     given = {}
     for step in steps:

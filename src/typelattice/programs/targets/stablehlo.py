@@ -20,7 +20,8 @@ from typelattice.programs.namespaces.namespace import Namespace
 from typelattice.programs.namespaces.namespace_error import NamespaceError
 from typelattice.programs.replay.run_on_arrays import run_steps
 from typelattice.programs.targets.composed_functions import COMPOSED_FUNCTIONS, LibraryFunctions
-from typelattice.programs.targets.export_checks import failure_message, input_dtype, without_cast_rules
+from typelattice.programs.targets.export_checks import failure_message, input_dtype
+from typelattice.programs.targets.graph_rules import graph_rules
 
 # For this platform JAX leaves the operands of a product as they are. For a CPU it casts operands of two
 # different integer dtypes, and refuses to write an algorithm. XLA still compiles the text for a CPU.
@@ -96,7 +97,7 @@ def write_module(steps: Sequence[Step], results: Sequence[int], system: System) 
                     raise ProgramError(f"{why}; cast it first")
                 specs[step.text] = jax.ShapeDtypeStruct(step.shape, native(d, "jax"))
         library = StableHLO()
-        xp = Namespace(without_cast_rules(system), library, False)
+        xp = Namespace(graph_rules(system), library, False)
 
         def compute(given: dict[str, Any]) -> tuple[Any, ...]:
             taken = {name: xp.asarray(x) for name, x in given.items()}

@@ -18,6 +18,7 @@ from typelattice.core.engine.promotion import Promotion
 from typelattice.core.engine.system import System
 from typelattice.core.evidence.recorded_answer import find_recorded_answer
 from typelattice.core.explanations.promotion_in_english import TitledLines
+from typelattice.core.losses.loss import loss
 from typelattice.core.operands.operand import Operand, OperandError, operand_of_dtype
 from typelattice.core.operations.operations import OPERATIONS, Operation
 from typelattice.core.system_files.reader import system as find_system
@@ -49,7 +50,7 @@ class Closedness:
     `operation_count` is the number of operations, `question_count` that of questions to those with different
     rules. `storage_dtypes` are the dtypes with which no operation computes. `narrow_accumulators` has the
     operations that add up values in a dtype of few bits, with that dtype. `lossy_accumulators` has the
-    operations that add up values in a dtype of a lower kind, or of fewer bits, with both dtypes.
+    operations that add up values in a dtype of a lower kind, or without some values, with both dtypes.
     """
 
     system: System
@@ -220,11 +221,10 @@ def _is_narrow(d: DType, operands: Sequence[Operand]) -> bool:
 
 
 def _loses(d: DType, accumulator: DType) -> bool:
-    """Return True if an accumulator is of a lower kind than the values, or narrower than they are."""
+    """Return True if an accumulator is of a lower kind than the values, or does not hold each of them."""
     if accumulator.kind.category is not d.kind.category:
         return accumulator.kind.position < d.kind.position
-    signs = accumulator.kind.position < d.kind.position
-    return signs or (accumulator.bits is not None and d.bits is not None and accumulator.bits < d.bits)
+    return bool(loss(d, accumulator))
 
 
 def _list_few(names: Sequence[str]) -> str:

@@ -6,19 +6,21 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from typelattice.base.objects.frozen_classes import replace
 from typelattice.conformance.agreement.parts import single_part
 from typelattice.conformance.agreement.way import REFUSED, Answers, AskedProgram, words_of
 from typelattice.conformance.agreement.ways.runs import Run, as_weak_as_expected, inputs_of
-from typelattice.core.dtypes.dtypes import Kind
-from typelattice.core.engine.operation_rules import GROUP_BY_CLASS, Domain
+from typelattice.core.dtypes.dtypes import DType, Kind
+from typelattice.core.engine.operation_rules import STANDARD_RULES_BY_CLASS
 from typelattice.core.engine.promotion import PromotionError
 from typelattice.core.engine.system import System
+from typelattice.programs.calls.steps import Call, Cast
 from typelattice.programs.namespaces.namespace import namespace
 from typelattice.programs.program.program import Program
+from typelattice.programs.targets.graph_rules import graph_rules
 
 COMPUTING_LIBRARY = "numpy"
-FIELDS_OF_RESULTS = ("gives", "joins_of_pairs", "accumulates", "weak_result", "overflow")  # of operations
+VALUES = (None, "real")  # of operations whose results are values of the dtype that they compute in
+INTEGER_KINDS = (Kind.UNSIGNED, Kind.SIGNED)
 UNSAID = "unsaid"  # a system need not say what becomes of a number out of range
 OTHER_VALUES = " with other values than the namespace"
 NEEDED_MODULES = (COMPUTING_LIBRARY, "ml_dtypes")
@@ -64,7 +66,7 @@ class TypedGraph(Run):
     modules = NEEDED_MODULES
 
     def ask(self, system: System, programs: Sequence[AskedProgram]) -> list[Answers]:
-        self._xp = namespace(_without_operand_rules(system), import_module(COMPUTING_LIBRARY))
+        self._xp = namespace(graph_rules(system), import_module(COMPUTING_LIBRARY))
         self._rules = namespace(system, import_module(COMPUTING_LIBRARY))
         return as_weak_as_expected(super().ask(system, programs), programs)
 
@@ -78,17 +80,19 @@ class TypedGraph(Run):
         if any(fit.outcome == UNSAID for p in promotions for fit in p.fits):
             return words
         given = _drawn_arrays(self._xp, graph)
+        every_step = Program(graph.steps, tuple(range(len(graph.steps))), graph.source)
         try:
-            values = _run(graph, self._xp, given)
+            values = _run(every_step, self._xp, given)
             own = {name: self._rules._context.wrap(x._data, x.dtype, x.weak) for name, x in given.items()}
             by_rules = _run(program, self._rules, own)
         except (IndexError, ValueError):  # NumPy refuses the drawn values: an index, a power of integers
             return words
-        for i, (x, expected) in enumerate(zip(values, by_rules, strict=True)):
-            if not _is_same(x, expected):
-                words[i] += OTHER_VALUES
-            if not _is_finite(expected):  # a later cast of it to an integer has no defined value
+        first_undefined = _first_undefined_step(graph, values)
+        for i, (number, expected) in enumerate(zip(graph.results, by_rules, strict=True)):
+            if number >= first_undefined:
                 break
+            if not _is_same(values[number], expected):
+                words[i] += OTHER_VALUES
         return words
 
 
@@ -104,10 +108,33 @@ def _is_same(x: Any, y: Any) -> bool:
     return bool(a.shape == b.shape and ((a == b) | ((a != a) & (b != b))).all())
 
 
-def _is_finite(x: Any) -> bool:
-    """Return True if an array has neither infinities nor nan."""
+def _first_undefined_step(graph: Program, values: Sequence[Any]) -> int:
+    """Return the first step whose values no rule defines, or the number of steps.
+
+    It casts infinities, nan or floats out of range to integers, or an operation on integers gives floats by
+    itself, or the other way round.
+    """
+    for i, step in enumerate(graph.steps):
+        to = getattr(values[i], "dtype", None)
+        if to is None:
+            continue
+        is_integer = to.kind in INTEGER_KINDS
+        if isinstance(step, Cast) and is_integer and not _is_in_range(values[step.operand], to):
+            return i
+        if isinstance(step, Call) and STANDARD_RULES_BY_CLASS[step.operation.operation_class].gives in VALUES:
+            given = [getattr(values[x], "dtype", to).kind in INTEGER_KINDS for x in step.operands]
+            if (not is_integer) in given:
+                return i
+    return len(graph.steps)
+
+
+def _is_in_range(x: Any, to: DType) -> bool:
+    """Return True if a cast to integers keeps the whole part of each float. An integer may wrap."""
+    if not hasattr(x, "dtype") or x.dtype.kind not in (Kind.FLOAT, Kind.COMPLEX):
+        return True
     numpy = import_module(COMPUTING_LIBRARY)
-    return bool(numpy.isfinite(numpy.asarray(x.bare)).all())
+    real = numpy.asarray(x.bare).real.astype(float)
+    return bool((numpy.isfinite(real) & (numpy.trunc(real) >= to.min) & (numpy.trunc(real) <= to.max)).all())
 
 
 def _arrays_of_ones(xp: Any, program: Program) -> dict[str, Any]:
@@ -135,17 +162,3 @@ def _make_inputs(xp: Any, program: Program, make: Callable[[tuple[int, ...], Any
         made = make(shape, xp._context.read_dtype(str(o.dtype)))
         found[x.text] = xp._context.wrap(made._data, o.dtype, o.weak)
     return found
-
-
-def _without_operand_rules(system: System) -> System:
-    """Return a system that takes all operands: the graph has cast them by the rules, which count once.
-
-    A pair that joins at a dtype of its own keeps it, since no other rule counts for its result.
-    """
-    ops = {
-        name: {field: value for field, value in said.items() if field.startswith(FIELDS_OF_RESULTS)}
-        for name, said in system.ops.items()
-    }
-    kernels = Domain((*Kind,))
-    every = {group: {**ops.get(group, {}), "kernels": kernels} for group in GROUP_BY_CLASS.values()}
-    return replace(system, refusals={}, overrides={}, after={}, ops={**ops, **every})

@@ -230,7 +230,8 @@ def prepare(
         [*search.untuned, *unread], setup, worker, noise, containers,
     )  # fmt: skip
     check_noise(program)
-    program.notes += describe_unread_values(choose_results(own, names))
+    unread_files = choose_results(own, ()) if not (options.metric or options.results) else {}
+    program.notes += describe_unread_values({**unread_files, **choose_results(own, names)})
     if len(inputs) > 1 and all(same_values(truths[0], each, setup) for each in truths[1:]):
         program.notes.append("the other inputs give the same results as the first: nothing depends on them")
     return program
@@ -286,7 +287,8 @@ def find_result_names(
     if workspace.program.function:
         arguments = {name.partition("[")[0] for name in own.values if name.startswith("argument ")}
         return (RESULT_NAME, *sorted(arguments))
-    bound = {name.partition("[")[0].partition(".")[0] for name in own.values}
+    has_numbers = (name for name, value in own.values.items() if value.numbers)
+    bound = {name.partition("[")[0].partition(".")[0] for name in has_numbers}
     for name in options.results:
         if name not in bound:
             raise TuneError(f"the program binds no number to {name}; name one that it binds: --results NAME")

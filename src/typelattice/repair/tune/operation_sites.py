@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from math import inf, isfinite, log10
-from types import FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 from weakref import ref
 
@@ -159,6 +159,8 @@ class SiteObserver(ValueChecks):
         self.maker_by_id: dict[int, tuple[Any, int]] = {}
         self.converting_methods = converting_methods()
         self.old_values: dict[int, tuple[Any, Any]] = {}  # of parameters that may be updated, by their ids
+        self.origins: dict[int, tuple[Any, int]] = {}  # the site of the first of arrays that replace others
+        self.update_counts: dict[tuple[Any, ...], int] = {}
         self.names: dict[int, tuple[int, str]] = {}  # the site and the name of each parameter, by its id
 
     def observe_operation(
@@ -246,17 +248,52 @@ class SiteObserver(ValueChecks):
         new = np.asarray(read(parameter)[0], np.float64).ravel()[:MAX_UPDATED_NUMBERS].copy()
         known = self.old_values.get(id(parameter))
         self.old_values[id(parameter)] = ref(parameter), new
-        if known is None or known[0]() is not parameter:
-            return
-        old, losses = known[1], self.sites[maker].losses
-        changed = new != old
+        if known is not None and known[0]() is parameter:
+            self.compare_update(np, maker, known[1], new)
+
+    def compare_update(self, np: Any, maker: int, old: Any, new: Any) -> None:
+        """Keep how much of an update would be lost in each narrow dtype, at the site of the numbers."""
+        losses, changed = self.sites[maker].losses, new != old
         size, count = float(np.linalg.norm(new - old)), int(changed.sum())
-        for dtype in self.narrow_dtypes if count else ():
+        for dtype in self.narrow_dtypes if count and isfinite(size) else ():
             rounded = round_to_dtype(np, old, dtype)
             lost = changed & (round_to_dtype(np, rounded + (new - old), dtype) == rounded)
             error = float(np.linalg.norm((new - old)[lost])) / size
             if dtype.name not in losses or error > losses[dtype.name].error:
                 losses[dtype.name] = NarrowLoss(error, LOST_UPDATES, float(lost.sum()) / count)
+
+    def observe_updated_trees(self, witness: ValueWitness, arguments: Sequence[Any], result: Any) -> None:
+        """Compare each collection of arrays with the result that has the same keys and shapes: its update."""
+        at = witness.operation
+        key = witness.module.file, at.line, at.column
+        self.update_counts[key] = self.update_counts.get(key, 0) + 1
+        if self.update_counts[key] > MAX_SHADOW_RUNS or not holds_results(type(result)):
+            return
+        parts = [result, *(x for _, x in list_paths(result, depth=1) if holds_results(type(x)))]
+        updated = [(list_arrays(x), x) for x in parts]
+        for old in filter(lambda x: holds_results(type(x)), arguments):
+            arrays = list_arrays(old)
+            found = next((each for each in updated if arrays and same_shapes(arrays, each[0])), None)
+            if found is None or found[1] is old:
+                continue
+            updated = [each for each in updated if each is not found]
+            for (_, a), (_, b) in zip(arrays, found[0], strict=True):
+                self.observe_new_array(a, b)
+
+    def observe_new_array(self, old: Any, new: Any) -> None:
+        """Compare an array with the one that takes its place. Both count as made at the first one's site."""
+        np: Any = sys.modules.get("numpy")
+        known = self.origins.get(id(old))
+        maker = known[1] if known is not None and known[0]() is old else self.find_maker(old)
+        read = value_reader(self.sites[maker].library) if maker is not None else None
+        if np is None or maker is None or read is None or old is new:
+            return
+        (before, dtype), (after, new_dtype) = read(old), read(new)
+        if dtype is not None and new_dtype is not None:
+            with suppress(TypeError):
+                self.origins[id(new)] = ref(new), maker
+            values = [np.asarray(x, np.float64).ravel()[:MAX_UPDATED_NUMBERS] for x in (before, after)]
+            self.compare_update(np, maker, *values)
 
     def observe_part(self, array: Any, part: Any) -> None:
         """Link a part to the site that made the array."""
@@ -270,7 +307,9 @@ class SiteObserver(ValueChecks):
         """Add a call that makes an object with parameters, casts those, or returns several arrays."""
         parameters = self.list_parameters(result)
         if not parameters:
-            self.observe_several_results(witness, function, arguments, result)
+            owner = function.__self__ if type(function) in (BuiltinFunctionType, MethodType) else None
+            self.observe_several_results(witness, function, [owner, *arguments], result)
+            self.observe_updated_trees(witness, arguments, result)
         elif isinstance(function, type):
             self.observe_made_module(witness, parameters)
         elif getattr(function, "__name__", "") in self.converting_methods:
@@ -314,7 +353,7 @@ class SiteObserver(ValueChecks):
         """Add a call that returns a collection of arrays which no other site has made."""
         if not holds_results(type(result)):
             return
-        leaves = [(path, x) for path, x in list_paths(result) if float_dtype_of(x) is not None]
+        leaves = list_arrays(result)
         known = [(path, x) for path, x in leaves if witness.array_kinds[type(x)] is not None]
         new = [(path, x) for path, x in known if self.find_maker(x) is None]
         if not new or len(known) < len(leaves):
@@ -499,6 +538,17 @@ def list_paths(x: Any, path: str = "", depth: int = MAX_TREE_DEPTH) -> Iterator[
         items = zip(keys, values, strict=False)
     for key, item in islice(items, MAX_ITEMS):
         yield from list_paths(item, f"{path}.{key}" if path else str(key), depth - 1)
+
+
+def list_arrays(x: Any) -> list[tuple[str, Any]]:
+    """List the float arrays in a collection in the order of their keys, each with these."""
+    found = [(path, each) for path, each in list_paths(x) if float_dtype_of(each) is not None]
+    return sorted(found, key=lambda each: each[0])  # libraries sort dictionaries, too
+
+
+def same_shapes(first: Sequence[tuple[str, Any]], second: Sequence[tuple[str, Any]]) -> bool:
+    """Return True if two lists of arrays have the same keys and shapes."""
+    return [(path, x.shape) for path, x in first] == [(path, x.shape) for path, x in second]
 
 
 def is_of_other_package(function: Any) -> bool:

@@ -99,6 +99,7 @@ class FailedRun:
 
     reason: str
     followed_files: tuple[str, ...] = ()
+    took_too_long: bool = False
 
 
 class SearchTimeOverError(Exception):
@@ -299,7 +300,7 @@ class Workspace:
         except subprocess.TimeoutExpired as e:
             if self.seconds_left <= 0:
                 raise SearchTimeOverError from None
-            return FailedRun(f"it ran for more than {e.timeout:.0f} seconds")
+            return FailedRun(f"it ran for more than {e.timeout:.0f} seconds", took_too_long=True)
         finally:
             self.restore_files()
             self.read_notes()

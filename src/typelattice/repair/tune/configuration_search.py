@@ -18,6 +18,7 @@ Configuration = Mapping[Place, str]
 Evaluate = Callable[[Configuration], Outcome]
 Prefetch = Callable[[Sequence[Configuration]], None]
 MIN_SAVED_SHARE = 0.02  # of all bytes, that a cast of a stored result must save to be tried
+SMALL_BYTES, SMALL_SHARE = 64, 0.002  # no choice is made that saves less than both, such as that of a scalar
 MAX_TIDIED = 8  # choices that are left out one by one
 MAX_COMBINATIONS = 1024  # of dtypes over all groups, up to which they are listed
 MAX_COMBINATION_RUNS = 24
@@ -136,12 +137,12 @@ class ConfigurationSearch:
         return [widest[group[0]], *narrower]
 
     def tidy(self) -> None:
-        """Leave out choices that save nothing, so that the patch has only what it needs."""
+        """Leave out choices that save next to nothing, so that the patch has only what it needs."""
         needless = []
         for group in self.graph.groups:
             back = Move(tuple((place, self.own_dtype(place)) for place in group), "")
             saved = self.bytes_of(back.apply(self.best)) - self.bytes_of(self.best)
-            if back.apply(self.best) != self.best and not saved:
+            if back.apply(self.best) != self.best and 0 <= saved <= self.least_saving:
                 needless.append(back)
         if not self.keeps(apply_all(self.best, needless)):
             for move in needless[:MAX_TIDIED]:
@@ -169,6 +170,7 @@ class ConfigurationSearch:
             again = False
             self.refusals.clear()
             following = [p for p in self.best if p.sort in (ACCUMULATED, NUMBER)]
+            least = self.least_saving
             for dtype in self.dtypes:
                 moves = [Move(((p, dtype),), dtype) for p in following if self.is_narrower(p, dtype)]
                 for move in (*self.list_moves(dtype), *moves):
@@ -176,7 +178,7 @@ class ConfigurationSearch:
                     outcome = self.run(configuration)
                     if not self.holds(outcome):
                         self.refusals[move.places, dtype] = Refusal(move, outcome)
-                    elif accepts and self.bytes_of(configuration) < self.bytes_of(self.best):
+                    elif accepts and self.bytes_of(configuration) < self.bytes_of(self.best) - least:
                         again = self.keeps(configuration) or again
 
     def list_moves(self, dtype: str) -> list[Move]:
@@ -348,6 +350,11 @@ class ConfigurationSearch:
     @property
     def wide_dtypes(self) -> Sequence[str]:
         return ("float64", *self.dtypes)
+
+    @property
+    def least_saving(self) -> float:
+        """The bytes below which a choice is not worth a change of the program."""
+        return min(SMALL_BYTES, SMALL_SHARE * self.bytes_of(self.best))
 
     def bytes_of(self, configuration: Configuration) -> float:
         return self.graph.estimate_bytes(configuration)

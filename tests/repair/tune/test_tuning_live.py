@@ -135,7 +135,8 @@ import jax.numpy as jnp
 
 class Net:
     def init(self, x):
-        return {"params": {"dense": {"kernel": jnp.full((x.shape[1], 1), 0.5), "bias": jnp.full(1, 0.5)}}}
+        kernel, bias = jnp.full((x.shape[1], 400), 0.5, jnp.float32), jnp.full(1, 0.5, jnp.float32)
+        return {"params": {"dense": {"kernel": kernel, "bias": bias}}}
 
     def apply(self, params, x):
         layer = params["params"]["dense"]

@@ -33,7 +33,8 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it returns nothing": "shuffle",
     },
     "jax": {
-        "it takes a random key": "choice, fold_in, multivariate_normal, permutation",
+        "it takes a random key": """
+            bernoulli as trials, categorical, choice, fold_in, multivariate_normal, permutation""",
         "it takes a pair of an array and a bool": "cho_solve",
         "it writes into its argument, unless it is told not to": """
             fill_diagonal, place, put, put_along_axis""",
@@ -44,6 +45,7 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
             split as keeps""",
     },
     "dask": {
+        "it takes the number of a moment": "moment",
         "it needs a range": "histogram.hist, histogram[0] as keeps, histogram[1]",
         "recorders find no arguments for it": """
             histogram2d[1], histogram2d[2], overlap, svd_compressed[0], svd_compressed[2]""",
@@ -53,10 +55,11 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it takes a tuple of indices": "index_put",
         "it takes the means of each row": "batch_norm as affine_norms",
         "it takes lengths": "CTCLoss, ctc_loss",
+        "it takes classes": "one_hot",
         "it takes a sparse tensor": "coalesce",
         "recorders find no arguments for it": """
             addbmm, addmv, affine_grid, diagonal_scatter, index_reduce, median.indices, median.values,
-            nanmedian.indices, nanmedian.values, select_scatter""",
+            nanmedian.indices, nanmedian.values, select_scatter, stft as spectra""",
     },
     "tensorflow": {
         "it takes a shape": "ensure_shape, scatter_nd",
@@ -64,20 +67,26 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it takes arrays without axes": "range as keeps",
         "it takes a dtype": "unique[0]",
         "TensorFlow ends the process for some dtypes": "conv2d",
-        "it takes one number for each row": "segment_mean, segment_sum, unsorted_segment_sum",
+        "it takes one number for each row": """
+            segment_mean, segment_sum, unsorted_segment_prod as sums_of_segments, unsorted_segment_sqrt_n,
+            unsorted_segment_sum as sums_of_segments""",
+        "its row is newer than the recording": """
+            in_top_k, one_hot as categories, resize as resized_images, rfft as spectra_of_floats,
+            slogdet.log_abs_determinant, slogdet.sign, stateless_categorical as draws, unique.idx,
+            unique_with_counts.count, unique_with_counts.idx""",
         "recorders find no arguments for it": """
             adjust_hue, adjust_saturation, assign, batch_to_space, check_numerics, conv1d,
             conv2d_transpose, conv3d, cross as cross_products, depthwise_conv2d, dynamic_partition,
             fake_quant_with_min_max_args, grayscale_to_rgb, hsv_to_rgb, invert_permutation,
             reverse_sequence, rgb_to_grayscale, rgb_to_hsv, segment_max, segment_min, segment_prod,
             set_diag, space_to_batch, unsorted_segment_max, unsorted_segment_mean,
-            unsorted_segment_min, unsorted_segment_prod""",
+            unsorted_segment_min""",
     },
     "keras": {
         "it takes arrays of different shapes": "batch_normalization, segment_sum, slice",
         "recorders find no arguments for it": """
-            InputLayer, L1, L2, crop_images, gelu as keeps, hsv_to_rgb, huber, map_coordinates,
-            rgb_to_grayscale, rgb_to_hsv, separable_conv, shuffle, svd as keeps""",
+            L1, L2, crop_images, gelu as keeps, hsv_to_rgb, huber, map_coordinates,
+            rgb_to_grayscale, rgb_to_hsv, separable_conv, shuffle, svd as keeps, take as keeps""",
     },
     "tinygrad": {
         "it takes arrays of different shapes": "scaled_dot_product_attention",
@@ -85,10 +94,11 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
             assign, binary_crossentropy, gather, scatter, sparse_categorical_crossentropy""",
         "it takes a shape": "shrink",
         "recorders find no arguments for it": "rearrange, scatter_reduce as keeps",
+        "it takes numbers of copies": "repeat as keeps",
     },
     "mlx": {
         "it takes arrays of two dtypes": "put_along_axis",
-        "recorders find no arguments for it": "quantize[1], quantize[2], slice, slice_update",
+        "recorders find no arguments for it": "quantize[0], quantize[1], quantize[2], slice, slice_update",
     },
     "polars": {
         "it takes a column of bools": "filter, zip_with",
@@ -122,6 +132,9 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it takes an array with an inverse": """
             tensorinv, linalg.tensorinv, tensorsolve, linalg.tensorsolve""",
         "it takes a function": "apply_over_axes",
+        "it takes coefficients": """
+            polynomial.polyval, chebyshev.chebval, legendre.legval, hermite.hermval, hermite_e.hermeval,
+            laguerre.lagval""",
     },
     "jax": {
         "its flags are given by position, which another row takes": "unique",
@@ -129,7 +142,8 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
             dot, einsum, lax.argmax, lax.argmin, lax.dot_general, linspace, matmul, nn.one_hot""",
         "it gives a tuple": "nonzero, where",
         "it takes a list": "lax.concatenate, nanpercentile, nanquantile, percentile, quantile",
-        "it takes a random key": "random.categorical",
+        "it takes a word": "linalg.norm",
+        "one of its results is of a class": "lax.top_k",
         "recorders find no arguments for it": """
             lax.conv, lax.conv_general_dilated, lax.dynamic_update_slice, lax.pad""",
     },
@@ -141,7 +155,7 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
     },
     "torch": {
         "it takes a dtype": "rand_like, randn_like, logspace",
-        "it takes a word": "gelu",
+        "it takes a word": "gelu, linalg.matrix_norm, linalg.norm, norm",
         "it takes a list": "quantile, nanquantile, linalg.multi_dot, rnn.pad_sequence",
         "it takes lists as well": "FloatTensor, DoubleTensor, LongTensor, IntTensor, BoolTensor",
         "it gives a tuple": "nonzero, nn.LSTM",
@@ -157,14 +171,24 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it takes arrays without axes": "range",
         "it takes an array and a number": "divide",
         "it takes numbers of copies": "tile",
-        "recorders find no arguments for it": "image.resize, svd",
+        "recorders find no arguments for it": "svd",
+        "its row is newer than the recording": """
+            bincount, embedding_lookup, gather, norm, random.stateless_categorical, read_value, searchsorted,
+            signal.irfft, unsorted_segment_prod, unsorted_segment_sum""",
     },
-    "keras": {"it takes a dtype": "one_hot, saturate_cast, Variable"},
+    "keras": {
+        "it takes a dtype": "one_hot, saturate_cast, Variable",
+        "it takes a pair of arrays": "fft, fft2, ifft2, irfft",
+    },
     "tinygrad": {
         "it takes a dtype": "Tensor, linear",
         "it takes arrays of different shapes": "batchnorm, nll_loss",
     },
-    "mlx": {"it takes a dtype": "full, view", "recorders find no arguments for it": "nn.Bilinear"},
+    "mlx": {
+        "it takes a dtype": "full, view",
+        "it takes the weights of each row": "layer_norm, rms_norm",
+        "recorders find no arguments for it": "nn.Bilinear",
+    },
     "polars": {
         "it takes a list": "concat, Series, cum_sum_horizontal",
         "it takes a dtype": "cast, lit",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from typelattice.core.dtypes.dtypes import Kind
@@ -14,7 +14,12 @@ from typelattice.core.engine.decisions import (
     RefusalError,
 )
 from typelattice.core.engine.evaluate_operation import find_operation_rules, left_dtype_after_write
-from typelattice.core.engine.foreign_arrays import INDEX_FORMS, MASK_FORM, index_refusal_reason
+from typelattice.core.engine.foreign_arrays import (
+    ARRAY_INDEX_FORM,
+    INDEX_FORMS,
+    MASK_FORM,
+    index_refusal_reason,
+)
 from typelattice.core.engine.new_arrays import yield_items
 from typelattice.core.engine.operation_question import OperationQuestion
 from typelattice.core.engine.promote_operands import promote_operands
@@ -33,34 +38,56 @@ OPERATOR_OF_OUTPUT = "+="  # a write into `out` follows the rules of this operat
 
 def describe_index(
     keys: Sequence[object], read_operand: Callable[[object], Operand]
-) -> tuple[str, bool]:
-    """Return how lists stand in an index, one of INDEX_FORMS or "", and True if it has bools in it.
+) -> tuple[str, Sequence[Operand]]:
+    """Return how lists stand in an index, one of INDEX_FORMS or "", and the operands in it.
 
     Raises OperandError or DTypeError for a key that is no index.
     """
     lists = [key for key in keys if isinstance(key, list)]
     others = [key for key in keys if key is not None and not isinstance(key, (list, slice, type(...)))]
-    kinds = {read_operand(x).kind for x in (*others, *yield_items(lists))}
-    if any(kind.category > Kind.SIGNED.category for kind in kinds):
+    operands = [*map(read_operand, (*others, *yield_items(lists)))]
+    if any(map(_is_no_index, operands)):
         raise OperandError("an index of floats; give integers, bools, slices or lists of integers")
     form = INDEX_FORMS[len(keys) > 1] if lists else ""
-    return form, Kind.BOOL in kinds
+    return form, operands
 
 
-def index_array(question: Question, list_form: str, is_mask: bool) -> Promotion:
+def index_array(question: Question, list_form: str, keys: Sequence[Operand]) -> Promotion:
     """Answer the dtype of elements of an array, or the reason why the library refuses the index.
 
-    `list_form` says how lists stand in the index, one of INDEX_FORMS, or is empty without a list. `is_mask`
-    is true if the index has bools in it.
+    `list_form` says how lists stand in the index, one of INDEX_FORMS, or is empty without a list. `keys` are
+    the operands in the index. No library takes an array of floats there.
     """
     rules, operand = question.rules, question.operands[0]
-    library = FOREIGN_LIST_MARK if list_form else rules.library.partition(" ")[0]
-    for form in filter(None, (list_form, MASK_FORM if is_mask else "")):
-        if reason := index_refusal_reason(rules, library, form):
-            decision = ForeignArrayCounted((operand.node,), None, library)
+    library = rules.library.partition(" ")[0]
+    of_floats = next(filter(_is_no_index, keys), None)
+    if of_floats is not None:
+        error = RefusalError(
+            f"{of_floats} is no index", "cast it to an integer dtype", NodesJoined((of_floats.node,), None)
+        )
+        return question.refuse((), error)
+    for of, form in _list_index_forms(list_form, keys, library):
+        if reason := index_refusal_reason(rules, of, form):
+            decision = ForeignArrayCounted((operand.node,), None, of)
             remedy = "index with integers or slices, or call a function"
             return question.refuse((), RefusalError(reason, remedy, decision))
     return question.answer((NodesJoined((operand.node,), operand.node),), operand.dtype, operand.weak)
+
+
+def _is_no_index(key: Operand) -> bool:
+    return key.kind.category > Kind.SIGNED.category
+
+
+def _list_index_forms(
+    list_form: str, keys: Sequence[Operand], library: str
+) -> Iterator[tuple[str, str]]:
+    """Yield each form that an index has, with the library, or Python for a list, that may refuse it."""
+    if list_form:
+        yield FOREIGN_LIST_MARK, list_form
+    if any(key.kind is Kind.BOOL for key in keys):
+        yield FOREIGN_LIST_MARK if list_form else library, MASK_FORM
+    if any(key.tier == "array" and key.kind is not Kind.BOOL for key in keys):
+        yield library, ARRAY_INDEX_FORM
 
 
 def write_into_array(question: Question, name: str) -> Promotion:

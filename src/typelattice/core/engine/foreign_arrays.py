@@ -23,7 +23,9 @@ INDEX_FORMS = ("index", "indices")
 `x[:, [0, 2]]`."""
 MASK_FORM = "mask"
 """The form of a list of bools in an index."""
-FOREIGN_FORMS = ("array", "scalar", "left", "assigned", *INDEX_FORMS, MASK_FORM)
+ARRAY_INDEX_FORM = "index-array"
+"""The form of an array of integers, with axes, in an index."""
+FOREIGN_FORMS = ("array", "scalar", "left", "assigned", *INDEX_FORMS, MASK_FORM, ARRAY_INDEX_FORM)
 """The foreign operands that a file tells apart, beside scalars of one dtype: arrays, scalars, the left
 operand of an operator, the right side of an assignment, and lists in an index."""
 

@@ -7,6 +7,7 @@ from types import MappingProxyType as Frozen
 from typelattice.base.errors.error_texts import quote_short, spelling_hint
 from typelattice.core.dtypes.dtypes import DType, Kind
 from typelattice.core.engine.foreign_arrays import (
+    ARRAY_INDEX_FORM,
     CONVERSION_PREFIX,
     FOREIGN_COUNTS_AS_WORDS,
     FOREIGN_FORMS,
@@ -73,7 +74,7 @@ def _check_form(form: str | DType | None, phrase: str, entry: str) -> None:
     elif isinstance(form, DType):
         if form.kind is Kind.COMPLEX and phrase == ForeignCountsAs.FLOAT:
             raise UnknownWordError(f"a {form} is no Python float; write number, or another word", phrase)
-    elif form in (*INDEX_FORMS, MASK_FORM):
+    elif form in (*INDEX_FORMS, MASK_FORM, ARRAY_INDEX_FORM):
         cause = f"an index promotes nothing; give the reason if {entry} is refused, or leave it out"
         raise UnknownWordError(cause, phrase)
 

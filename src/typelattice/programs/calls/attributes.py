@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from typelattice.base.errors.error_texts import clip_text
 from typelattice.core.operations.shapes import Shape
-from typelattice.programs.calls.call_tables import OPERATION_BY_FUNCTION
+from typelattice.programs.calls.call_tables import OPERATION_BY_FUNCTION, NameSort, name_meaning
 from typelattice.programs.calls.program_builder import ProgramBuilder
 from typelattice.programs.calls.result_shapes import GIVE_SHAPE_ADVICE, count_elements
 from typelattice.programs.calls.steps import Argument, Excerpt, Ref
@@ -32,9 +32,7 @@ def read_attribute(builder: ProgramBuilder, excerpt: Excerpt, name: str, array: 
     """Return the value of one of READABLE_ATTRIBUTES. Raises ProgramError for a length that is not known."""
     shape = builder.shape_of(array)
     if name == "T" and shape is not None and len(shape) != 2:
-        if len(shape) < 2:
-            return array
-        raise excerpt.error(f"T of an array of {len(shape)} axes; write permute_dims(x, axes)")
+        return _reverse_axes(builder, excerpt, array, len(shape))
     if name in OPERATION_BY_VIEW_ATTRIBUTE:
         return builder.add_call(excerpt, OPERATION_BY_FUNCTION[OPERATION_BY_VIEW_ATTRIBUTE[name]], [array])
     found = None if shape is None else READER_BY_SHAPE_ATTRIBUTE[name](shape)
@@ -44,6 +42,17 @@ def read_attribute(builder: ProgramBuilder, excerpt: Excerpt, name: str, array: 
         what = clip_text(builder.steps[array.step].text, len(excerpt.text))
         raise excerpt.error(f"the shape of {what} is not known; {GIVE_SHAPE_ADVICE}")
     return found
+
+
+def _reverse_axes(builder: ProgramBuilder, excerpt: Excerpt, array: Ref, ndim: int) -> Ref:
+    """Return `x.T` of an array that is no matrix. Raises ProgramError if only matrices have one."""
+    if ndim < 2:
+        return array
+    order = name_meaning(NameSort.TRANSPOSED_AXES, "T", builder.find_owner(excerpt, (array.step,)))
+    if order is None:
+        raise excerpt.error(f"T of an array of {ndim} axes; write permute_dims(x, axes)")
+    axes = (1, 0, *range(2, ndim)) if order == "first-two" else tuple(reversed(range(ndim)))
+    return builder.add_call(excerpt, OPERATION_BY_FUNCTION["permute_dims"], [array], [axes])
 
 
 def _find_decided_lengths(

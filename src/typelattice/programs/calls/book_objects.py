@@ -41,7 +41,7 @@ class BookObject:
         self, excerpt: Excerpt, args: Sequence[Argument], keywords: Mapping[str, Argument]
     ) -> Argument | MultipleResults | AskedCall:
         """Add the steps of a call, or ask the library if no row describes it. Raises ProgramError."""
-        excerpt = excerpt.of_library(self.owner)
+        excerpt = excerpt.of_library(self.owner, self.excerpt.module)
         made_by = {**self.keywords}
         if self.cast_to is not None:
             made_by[CAST_PARAMETER] = self.cast_to

@@ -57,12 +57,15 @@ class NameSort(StrEnum):
     IN_PLACE_REBINDS_SCALARS = "rebound"
     REFUSES_HIGHER_KINDS = "same-kind"
     SWAPS_TWO_AXES = "swaps"
+    TRANSPOSED_AXES = "axes"
     COMPUTES_FROM_BOOLS = "computes"
     MISSING_PYTHON_FUNCTION = "lacks"
     JOINED_NUMBER_IS_ARRAY = "joined"
     IMMUTABLE_ARRAYS = "unchanged"
     IN_PLACE_CHANGES_ALIASES = "shared"
     MODULE_WITH_RULES = "module"
+    UNDESCRIBED_MODULE = "undescribed"
+    PACKAGE = "package"
     IMPORT_ALIAS = "alias"
     COLUMN_FUNCTION = "column"
     TAKES_COLUMN_NAMES = "columns"
@@ -79,6 +82,7 @@ class NameSort(StrEnum):
     CONTEXT_OF_MODE = "within"
     NEUTRAL_DECORATOR = "decorator"
     TAKES_FUNCTION = "takes"
+    DERIVED_KINDS = "derives"
     CALLED_METHOD = "called"
     OBJECT_METHOD = "object"
     LAYER_CONTAINER = "holds"
@@ -301,6 +305,16 @@ def module_with_rules(path: Sequence[str], library: str | None) -> str:
     ('lax', '')
     """
     return next((each for each in path[:-1] if name_meaning(NameSort.MODULE_WITH_RULES, each, library)), "")
+
+
+def is_undescribed(path: Sequence[str], library: str | None) -> bool:
+    """Return True for a function of a module whose functions no table describes.
+
+    >>> is_undescribed(("tf", "experimental", "numpy", "mean"), "tensorflow")
+    True
+    """
+    modules = (".".join(path[1:end]) for end in range(2, len(path)))
+    return any(name_meaning(NameSort.UNDESCRIBED_MODULE, each, library) for each in modules)
 
 
 def system_of_module(module: str, library: str | None, system: str) -> str | None:

@@ -31,6 +31,7 @@ from typelattice.programs.calls.call_tables import (
     find_signature,
     follows_condition,
     is_identity,
+    is_undescribed,
     name_meaning,
     parameter_of_all,
     takes_list,
@@ -57,6 +58,7 @@ from typelattice.programs.calls.steps import (
     DTypeOf,
     Excerpt,
     NamedDType,
+    ProgramError,
     Ref,
     UnknownFunctionError,
 )
@@ -161,6 +163,8 @@ def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
     )
     if composed is not None:
         return add_composition(builder, call.excerpt, *composed, _call_composed, _call_named)
+    if is_undescribed(call.name.split("."), library):
+        raise UnknownFunctionError(str(_unknown_function_error(call)))
     if "." in call.name and not find_equivalents(call.name, library):  # no row with the module fits
         return _call_composed(replace(call, name=call.name.rpartition(".")[2]))
     return _call_named(call)
@@ -208,15 +212,19 @@ def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
         return build_steps(builder, excerpt, bind_call(call))
     if equivalents:
         return _call_equivalents(call, equivalents)
+    raise UnknownFunctionError(str(_unknown_function_error(call)))
+
+
+def _unknown_function_error(call: FunctionCall) -> ProgramError:
     known = "the array API standard's, by any name that a library has for them"
-    near = spelling_hint(
-        name, (*builder.custom_operations, *OPERATION_BY_FUNCTION, *CREATION_HANDLERS, *COMPOSITION_HANDLERS)
-    )
-    error = excerpt.error(
-        f"unknown function {quote_short(name)}{near}; functions are {known}; "
+    names = (
+        *call.builder.custom_operations, *OPERATION_BY_FUNCTION, *CREATION_HANDLERS, *COMPOSITION_HANDLERS,
+    )  # fmt: skip
+    near = "" if call.name in names else spelling_hint(call.name, names)
+    return call.excerpt.error(
+        f"unknown function {quote_short(call.name)}{near}; functions are {known}; "
         "`typelattice explain --list-ops` lists them"
     )
-    raise UnknownFunctionError(str(error))
 
 
 def bind_call(call: FunctionCall) -> BoundCall:

@@ -46,6 +46,7 @@ from typelattice.programs.calls.steps import (
     Opaque,
     ProgramError,
     Ref,
+    Refused,
     Step,
     StepList,
     map_argument,
@@ -605,6 +606,11 @@ class ProgramBuilder:
         """Add a step that no rule decides. Its result is `result`, and `origin` has further fields of it."""
         fields = {**self.common_fields(excerpt, input_steps, shape), **origin}
         return self.add_step(Opaque(name, result, tuple(input_steps), **fields))
+
+    def add_refused(self, excerpt: Excerpt, name: str, reason: str, input_steps: Sequence[int]) -> Ref:
+        """Add the step of a call that the library refuses for the dtypes of its arrays."""
+        fields = self.common_fields(excerpt, input_steps, None)
+        return self.add_step(Refused(name, reason, tuple(input_steps), **fields))
 
 
 def steps_written_as_lists(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:

@@ -322,6 +322,21 @@ class Opaque(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class Refused(Step):
+    """A call of a function of functions that the library refuses for the dtypes of some of its arrays.
+
+    A program is read for one system, and the step is of a program that was read for that. `reason` says what
+    the library refuses.
+    """
+
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("input_steps",)
+
+    name: str
+    reason: str
+    input_steps: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LibraryCall(Step):
     """A call of a function or a method that no table describes. Its library is asked for the result.
 

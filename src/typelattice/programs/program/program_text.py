@@ -31,6 +31,7 @@ from typelattice.programs.calls.steps import (
     Number,
     Opaque,
     Ref,
+    Refused,
     Slice,
     Step,
 )  # fmt: skip
@@ -114,6 +115,8 @@ def _write_lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
         case Opaque(name=function, input_steps=parts) if (
             function in PYTHON_TYPE_BY_NAME or function.startswith("math.")
         ):
+            yield f"{name} = {function}({', '.join(names[part] for part in parts)})"
+        case Refused(name=function, input_steps=parts):
             yield f"{name} = {function}({', '.join(names[part] for part in parts)})"
         case LibraryCall():
             yield f"{name} = {_write_library_call(step, names)}"

@@ -69,6 +69,7 @@ from typelattice.programs.calls.steps import (
     Opaque,
     ProgramError,
     Ref,
+    Refused,
     Step,
     yield_leaves,
 )  # fmt: skip
@@ -187,6 +188,8 @@ def system_of_function(system: System, module: str, library: str | None) -> Syst
         return None
     is_of_library = find_system(name).library.partition(" ")[0] == system.library.partition(" ")[0]
     own_system = find_system(name + sign + release if is_of_library else name)
+    if own_system.library.partition(" ")[0] == library and not is_of_library:
+        return own_system  # a library whose functions take the arrays of others
     if (own_system.defaults, own_system.requested, own_system.combine) == (
         system.defaults,
         system.requested,
@@ -284,6 +287,8 @@ class _Evaluator:
                 return self.outcome_of_creation(step, earlier_outcomes)
             case AskedDType(operand=source):
                 return Outcome(earlier_outcomes[source].operand)
+            case Refused(reason=reason):
+                return Outcome(None, reason=reason)
             case LibraryCall():
                 return outcome_of_library_call(step, self.system, earlier_outcomes)
         raise TypeError(f"a {type(step).__name__} is no step")
@@ -376,14 +381,12 @@ class _Evaluator:
         operand = earlier_outcomes[step.operand].operand
         assert operand is not None
         keys = step.key if isinstance(step.key, tuple) else (step.key,)
-        of_keys = (earlier_outcomes[x.step].operand for x in keys if isinstance(x, Ref))
-        is_mask = (
-            any(isinstance(x, bool) for each in keys for x in yield_leaves(each))
-            if step.list_form
-            else any(o is not None and o.kind is Kind.BOOL for o in of_keys)
-        )
+        items = [x for each in keys for x in yield_leaves(each)]
+        of_keys = [o for x in items if isinstance(x, Ref) and (o := earlier_outcomes[x.step].operand)]
+        if step.list_form and any(isinstance(x, bool) for x in items):
+            of_keys.append(scalar_operand(Kind.BOOL))
         question = Question(self.system, (operand,), self.system.origin.rule_of_answer, text=step.text)
-        p = index_array(question, step.list_form, is_mask)
+        p = index_array(question, step.list_form, of_keys)
         if p.reason is not None:
             return Outcome(None, reason=p.reason)
         return Outcome(replace(operand, tier=_find_tier(step, (operand,)), value=None))

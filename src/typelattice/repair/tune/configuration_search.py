@@ -113,7 +113,7 @@ class ConfigurationSearch:
         if prod(map(len, ladders)) > MAX_COMBINATIONS:
             return
         followers = {place: dtype for place, dtype in self.best.items() if place.follows}
-        found = []
+        found: list[tuple[float, int, Configuration]] = []
         for pinned in [{}, followers] if followers else [{}]:
             for chosen in product(*ladders):
                 choices = {p: d for group, d in zip(groups, chosen, strict=True) for p in group}

@@ -34,6 +34,7 @@ from typelattice.programs.calls.steps import (
     Opaque,
     ProgramError,
     Ref,
+    Refused,
     Slice,
     SourceLocation,
     Step,
@@ -45,7 +46,9 @@ MAX_NAME_CHARS = 1_000  # characters of the name of a file, a function or an ope
 MAX_LIST_DEPTH = 32  # lists within one another
 STEP_CLASS_BY_NAME: Mapping[str, type[Step]] = {
     cls.__name__.lower(): cls
-    for cls in (Input, Number, Call, Cast, Index, Item, Created, Opaque, LibraryCall, AskedDType, Either)
+    for cls in (
+        Input, Number, Call, Cast, Index, Item, Created, Opaque, LibraryCall, AskedDType, Either, Refused,
+    )  # fmt: skip
 }
 
 

@@ -20,6 +20,7 @@ from typelattice.programs.calls.book_objects import BookObject, makes_object
 from typelattice.programs.calls.call_tables import (
     OPERATION_BY_FUNCTION,
     NameSort,
+    is_undescribed,
     module_with_rules,
     name_meaning,
     name_meanings,
@@ -384,7 +385,7 @@ def call_special_function(
     if makes_object(qualified := ".".join(function.path[-2:]), owner):
         plain = [x.name if isinstance(x, BookObject) else x for x in args]
         made_args, made_keywords = read_arguments(reader, node, "", plain, keywords)
-        excerpt = reader.excerpt_of(node).of_library(owner)
+        excerpt = reader.excerpt_of(node).of_library(owner, module_with_rules(function.path, owner))
         return BookObject(reader.builder, excerpt, qualified, function.text, tuple(made_args), made_keywords)
     return (yield make_container(reader, node, function, owner, args))
 
@@ -686,6 +687,8 @@ def read_function_name(
             owner = library or function.owner
             qualified = ".".join(path[-2:])  # `lax.max` is a different function from `jnp.max`
             name = qualified if is_composition(qualified, owner) else path[-1]
+            if is_undescribed(path, owner):
+                name = full_name
             return FunctionName(name, full_name, owner, module_with_rules(path, owner))
         case NamedDType(name=name):
             return FunctionName(name, name, library)

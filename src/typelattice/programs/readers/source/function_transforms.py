@@ -12,6 +12,7 @@ from typing import Any
 from typelattice.core.dtypes.dtypes import Kind
 from typelattice.core.operands.operand import scalar_operand
 from typelattice.core.operations.operations import find_operation
+from typelattice.programs.calls.call_tables import NameSort, name_meaning
 from typelattice.programs.calls.result_shapes import plain_axes
 from typelattice.programs.calls.steps import NamedDType, Ref, Slice
 from typelattice.programs.readers.source.python_values import (
@@ -21,9 +22,7 @@ from typelattice.programs.readers.source.python_values import (
     DefinedFunction,
     DottedName,
     InstanceValue,
-    LibraryRefusal,
     PythonFunction,
-    RaisedError,
     ReadValue,
     Scope,
     list_leaves,
@@ -31,6 +30,7 @@ from typelattice.programs.readers.source.python_values import (
 )
 from typelattice.programs.readers.source.readings import Reading
 from typelattice.programs.readers.source.syntax_reader import SourceReader
+from typelattice.programs.replay.outcome import Outcome
 
 FUNCTIONS = (DefinedFunction, BoundFunction, PythonFunction, DottedName, ClassValue)
 WHOLE_AXIS = Slice(None, None, None)
@@ -66,11 +66,15 @@ def _gradient(
     yield from ()
     function, numbers = args[0], keywords.get("argnums", args[1] if len(args) > 1 else 0)
     has_aux = reader.known(keywords.get("has_aux", False)) is True
+    is_holomorphic = reader.known(keywords.get("holomorphic", False)) is not False
 
     def derive(reader: SourceReader, node: ast.AST, *given: Any, **named: Any) -> Reading:
         value = yield reader.call(node, function, [*given], named, scope)
-        made = _derivative(reader, node, _chosen(given, reader.known(numbers)))
-        return (made, value[1]) if has_aux and isinstance(value, tuple) else made
+        several = has_aux and isinstance(value, tuple)
+        derived = None if is_holomorphic else value[0] if several else value
+        by = _like(reader, node, _chosen(given, reader.known(numbers)))
+        made = (by, value[1]) if several else by
+        return _refuse_call(reader, node, "derivative", _refusal_to_derive(reader, by, derived), made)
 
     return PythonFunction("grad", derive)
 
@@ -84,7 +88,9 @@ def _value_and_gradient(
 
     def derive(reader: SourceReader, node: ast.AST, *given: Any, **named: Any) -> Reading:
         value = yield reader.call(node, function, [*given], named, scope)
-        return (value, _derivative(reader, node, _chosen(given, reader.known(numbers))))
+        by = _like(reader, node, _chosen(given, reader.known(numbers)))
+        reason = _refusal_to_derive(reader, by, value)
+        return _refuse_call(reader, node, "derivative", reason, (value, by))
 
     return PythonFunction("value_and_grad", derive)
 
@@ -105,16 +111,39 @@ def _like(reader: SourceReader, node: ast.AST, value: Any) -> Any:
     return map_leaves(value, make_like)
 
 
-def _derivative(reader: SourceReader, node: ast.AST, value: Any) -> Any:
-    """Return arrays like those that a function derives by. Raises the library's error for integers."""
-    made = _like(reader, node, value)
-    for each in filter(reader.is_array, list_leaves(made)):
-        outcome = reader.answers.outcome_of(reader.builder.steps, each.step)
-        reader.answers.note(str(outcome))
+def _refusal_to_derive(reader: SourceReader, by: Any, result: Any = None) -> str:
+    """Return why a library derives by no such arrays, or no such result, or an empty text."""
+    arrays = [x for x in list_leaves(by) if isinstance(x, Ref) and reader.is_array(x)]
+    owners = (reader.builder.steps[x.step].owner for x in arrays)
+    if not any(name_meaning(NameSort.DERIVED_KINDS, "grad", owner) for owner in owners):
+        return ""
+    for each in arrays:
+        outcome = _noted_outcome(reader, each)
         if outcome.operand is not None and outcome.operand.kind not in (Kind.FLOAT, Kind.COMPLEX):
-            where = reader.error(node, f"it derives by {outcome}, which has no fractions; cast it first")
-            raise RaisedError(LibraryRefusal, (), where)
-    return made
+            return f"it derives by {outcome}, which has no fractions"
+    for each in filter(reader.is_array, list_leaves(result)[:1]):
+        outcome = _noted_outcome(reader, each)
+        if outcome.operand is not None and outcome.operand.kind is Kind.COMPLEX:
+            return f"it derives {outcome}, and only real numbers are derived"
+    return ""
+
+
+def _noted_outcome(reader: SourceReader, array: Ref) -> Outcome:
+    """Return what an array is under the system for which the program is read, and note that it was asked."""
+    outcome = reader.answers.outcome_of(reader.builder.steps, array.step)
+    reader.answers.note(str(outcome))
+    return outcome
+
+
+def _refuse_call(reader: SourceReader, node: ast.AST, name: str, reason: str, values: Any) -> Any:
+    """Return the values of a call. If there is a reason, each array in them is a step that is refused."""
+    excerpt = reader.excerpt_of(node)
+
+    def refuse(leaf: Any) -> Any:
+        is_array = isinstance(leaf, Ref)
+        return reader.builder.add_refused(excerpt, name, reason, [leaf.step]) if is_array else leaf
+
+    return map_leaves(values, refuse) if reason else values
 
 
 def _map_rows(
@@ -216,26 +245,25 @@ def _scan(
     made = yield reader.call(node, function, [carry, _row(reader, node, xs)], {}, scope)
     if not isinstance(made, (tuple, list)) or len(made) != 2:
         raise reader.error(node, "a function that does not return what it carries and a result; return both")
-    check_carried(reader, node, carry, made[0])
-    return (_as_array(reader, node, made[0]), _stack(reader, node, _as_array(reader, node, made[1]), length))
+    reason = _refusal_to_carry(reader, carry, made[0])
+    stacked = _stack(reader, node, _as_array(reader, node, made[1]), length)
+    return _refuse_call(reader, node, "loop", reason, (_as_array(reader, node, made[0]), stacked))
 
 
-def check_carried(reader: SourceReader, node: ast.AST, before: Any, after: Any) -> None:
-    """Raise the library's error if a loop carries on another dtype than it began with.
+def _refusal_to_carry(reader: SourceReader, before: Any, after: Any) -> str:
+    """Return why a library refuses what a loop carries on, or an empty text.
 
-    A weak array may become any other of its kind.
+    It is of another dtype than at the beginning. A weak array may become any other of its kind.
     """
-    steps = reader.builder.steps
     for x, y in zip(list_leaves(before), list_leaves(after), strict=False):
         if not (isinstance(x, Ref) and isinstance(y, Ref)):
             continue
-        first, second = (reader.answers.outcome_of(steps, each.step) for each in (x, y))
-        reader.answers.note((str(first), str(second)))
+        first, second = _noted_outcome(reader, x), _noted_outcome(reader, y)
         if first.dtype is None or second.dtype is None or first.dtype is second.dtype:
             continue
         if not (first.operand and first.operand.weak):
-            text = f"the loop begins with {first} and carries on {second}"
-            raise RaisedError(LibraryRefusal, (), reader.error(node, f"{text}; cast it in the loop"))
+            return f"the loop begins with {first} and carries on {second}"
+    return ""
 
 
 def _for_loop(
@@ -246,8 +274,8 @@ def _for_loop(
     number = reader.builder.add_array_of_number(reader.excerpt_of(node), first)
     carry = _as_array(reader, node, carry)
     made = yield reader.call(node, function, [number, carry], {}, scope)
-    check_carried(reader, node, carry, made)
-    return _as_array(reader, node, made)
+    reason = _refusal_to_carry(reader, carry, made)
+    return _refuse_call(reader, node, "loop", reason, _as_array(reader, node, made))
 
 
 def _while_loop(
@@ -256,9 +284,10 @@ def _while_loop(
     """`while_loop(test, f, init)`: what f carries on."""
     _, function, carry = _bind(args, keywords, "cond_fun|cond", "body_fun|body", "init_val|loop_vars")[:3]
     carry = _as_array(reader, node, carry)
-    made = yield reader.call(node, function, [carry], {}, scope)
-    check_carried(reader, node, carry, made)
-    return _as_array(reader, node, made)
+    is_several = isinstance(carry, (list, tuple)) and _takes_several(function, tuple(carry))
+    made = yield reader.call(node, function, [*carry] if is_several else [carry], {}, scope)
+    reason = _refusal_to_carry(reader, carry, made)
+    return _refuse_call(reader, node, "loop", reason, _as_array(reader, node, made))
 
 
 def _of_elements(
@@ -491,11 +520,10 @@ def _forward_derivative(
 ) -> Reading:
     """`jvp(f, xs, tangents)`: the result of f, and its derivative, which is like it."""
     xs = args[1] if isinstance(args[1], (list, tuple)) else [args[1]]
-    for x in xs:
-        _derivative(reader, node, x)
     made = yield reader.call(node, args[0], [*xs], {}, scope)
     found = [made] if isinstance(args[1], list) and isinstance(made, Ref) else made
-    return (found, _like(reader, node, found))
+    reason = _refusal_to_derive(reader, [*xs])
+    return _refuse_call(reader, node, "derivative", reason, (found, _like(reader, node, found)))
 
 
 def _backward_derivative(
@@ -503,8 +531,8 @@ def _backward_derivative(
 ) -> Reading:
     """`vjp(f, xs, cotangents)` of MLX: the results of f, and arrays like xs."""
     made = yield reader.call(node, args[0], [*args[1]], {}, scope)
-    found = [made] if isinstance(made, Ref) else made
-    return (found, [_derivative(reader, node, x) for x in args[1]])
+    found, by = [made] if isinstance(made, Ref) else made, _like(reader, node, [*args[1]])
+    return _refuse_call(reader, node, "derivative", _refusal_to_derive(reader, by), (found, by))
 
 
 def _result_and_derivative(
@@ -516,7 +544,8 @@ def _result_and_derivative(
 
     def derive(reader: SourceReader, node: ast.AST, *given: Any) -> Reading:
         yield from ()
-        return tuple(_derivative(reader, node, x) for x in xs)
+        by = _like(reader, node, tuple(xs))
+        return _refuse_call(reader, node, "derivative", _refusal_to_derive(reader, by), by)
 
     return (made, PythonFunction("vjp", derive))
 

@@ -76,6 +76,14 @@ class DottedName:
 
     path: tuple[str, ...]
 
+    @classmethod
+    def of_path(cls, path: tuple[str, ...]) -> DottedName:
+        """Return the name of a path. A package that is a module of another has its own name: `tf.keras`."""
+        package = (
+            name_meaning(NameSort.PACKAGE, path[1], library_of_name(path[0])) if len(path) > 1 else None
+        )
+        return cls((package, *path[2:]) if package else path)
+
     @property
     def owner(self) -> str | None:
         """The library that it belongs to."""

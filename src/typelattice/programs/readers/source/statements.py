@@ -216,7 +216,7 @@ def read_import(reader: SourceReader, line: ast.Import, scope: Scope) -> Reading
         if file is not None and (alias.asname or len(path) == 1):
             reader.bind(scope, alias.asname or path[0], ImportedModule(file))
             continue
-        reader.bind(scope, alias.asname or path[0], DottedName(path if alias.asname else path[:1]))
+        reader.bind(scope, alias.asname or path[0], DottedName.of_path(path if alias.asname else path[:1]))
 
 
 def read_imported_name(reader: SourceReader, node: ast.AST, imported: ImportedName) -> Reading:
@@ -245,7 +245,7 @@ def read_import_from(reader: SourceReader, line: ast.ImportFrom, scope: Scope) -
             if of_package is not None:
                 reader.bind(scope, alias.asname or alias.name, of_package)
                 continue
-        module = DottedName(tuple((line.module or "").split(".")))
+        module = DottedName.of_path(tuple((line.module or "").split(".")))
         value = (
             reader.attribute_of_name(line, module, alias.name) if line.module else DottedName((alias.name,))
         )

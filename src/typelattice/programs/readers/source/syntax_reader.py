@@ -560,7 +560,7 @@ class SourceReader:
         return (
             number
             if number is not None
-            else attribute_dtype(name, dotted_name.owner) or DottedName((*dotted_name.path, name))
+            else attribute_dtype(name, dotted_name.owner) or DottedName.of_path((*dotted_name.path, name))
         )
 
     def attribute_of_array(self, node: ast.AST, array: Ref, name: str) -> ReadValue:

@@ -113,7 +113,7 @@ class ConfigurationSearch:
         if prod(map(len, ladders)) > MAX_COMBINATIONS:
             return
         followers = {place: dtype for place, dtype in self.best.items() if place.follows}
-        found: list[tuple[float, int, Configuration]] = []
+        found: list[tuple[float, int, dict[Place, str]]] = []
         for pinned in [{}, followers] if followers else [{}]:
             for chosen in product(*ladders):
                 choices = {p: d for group, d in zip(groups, chosen, strict=True) for p in group}
@@ -122,12 +122,12 @@ class ConfigurationSearch:
                 if size < self.bytes_of(self.best):
                     found.append((size, len(found), configuration))
         runs = 0
-        for _, _, configuration in sorted(found, key=lambda each: each[:2]):
+        for _, _, combination in sorted(found, key=lambda each: each[:2]):
             if runs >= MAX_COMBINATION_RUNS:
                 return
-            if not any(is_nowhere_wider(configuration, each) for each in self.rejected):
+            if not any(is_nowhere_wider(combination, each) for each in self.rejected):
                 runs += 1
-                if self.keeps(configuration):
+                if self.keeps(combination):
                     return
 
     def list_dtypes(self, group: tuple[Place, ...]) -> list[str]:

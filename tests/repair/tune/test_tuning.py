@@ -136,6 +136,44 @@ def test_a_failed_assertion_rejects_a_configuration(tune_script: Tune) -> None:
     assert "rng.random" not in "".join(p.text for p, _ in tuning.narrowed.choices())
 
 
+# Each sum of a narrow array and its own copy saves little beside `big`, which must stay wide.
+SMALL_SAVING = """
+import numpy as np
+big = 1e4 + np.random.default_rng(0).normal(size=40000)
+small = np.linspace(0.0, 1.0, 50)
+spread = (big * big).mean() - big.mean() ** 2
+total = small.sum()
+"""
+
+
+def test_small_savings_are_made(tune_script: Tune) -> None:
+    """An array of 400 bytes becomes narrow, although that is a thousandth of all bytes."""
+    tuning = tune_script(SMALL_SAVING, 1e-3)
+    assert tuning.narrowed is not None
+    assert {place.line for place, _ in tuning.narrowed.choices()} == {4}
+
+
+def test_no_scalar_alone_is_changed(tune_script: Tune) -> None:
+    """The array is as large with its cast, and its scalars are not worth a change."""
+    text = "import numpy as np\nx = np.random.default_rng(0).random(4000)\ny = np.exp(x).sum()\n"
+    tuning = tune_script(text, 1e-6, dtypes=("float32",))
+    assert tuning.narrowed is not None and "as it stands" in tuning.narrowed.labels
+
+
+def test_parameters_of_a_function_read_no_result(tune_script: Tune) -> None:
+    """A name that only the parameter of a function repeats is a result."""
+    text = MEAN + "\ndef quality(mean):\n    return abs(mean)\n"
+    assert tune_script(text, 1e-2).results == "the values of mean"
+
+
+def test_a_tuple_of_arrays_is_no_place(tune_script: Tune) -> None:
+    """Nothing can be written that casts a tuple, so the arrays that went in are the places."""
+    text = "import numpy as np\nx = np.linspace(0, 1, 400)\na, b = np.split(x * x, 2)\ny = a + b\n"
+    tuning = tune_script(text, 1e-2)
+    assert tuning.narrowed is not None and tuning.saves
+    assert "np.split" not in {place.text for place, _ in tuning.narrowed.choices()}
+
+
 @pytest.mark.parametrize("measure", ["element", "ulp"])
 def test_other_measures(tune_script: Tune, measure: str) -> None:
     """The error may be that of the worst element, or in units in the last place."""

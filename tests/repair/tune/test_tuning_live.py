@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from typelattice.repair.tune.operation_sites import ABSORPTION
+from typelattice.repair.tune.operation_sites import ABSORPTION, LOST_UPDATES
 from typelattice.repair.tune.tuning_result import Tuning
 
 pytestmark = pytest.mark.live
@@ -125,6 +125,69 @@ def test_a_model_is_cast_in_one_place(tune_script: Tune) -> None:
     patch = tuning.diff(tuning.narrowed.number)
     assert "+net = Net().to(torch.bfloat16)" in patch, patch
     assert "nn.Linear(8, 16).to" not in patch
+
+
+# A package that makes nested arrays, as flax does. The updates of 1e-4 are below half a unit in the last
+# place of a bfloat16 near 0.5: the parameters stay float32.
+PACKAGE = """
+import jax.numpy as jnp
+
+
+class Net:
+    def init(self, x):
+        kernel, bias = jnp.full((x.shape[1], 400), 0.5, jnp.float32), jnp.full(1, 0.5, jnp.float32)
+        return {"params": {"dense": {"kernel": kernel, "bias": bias}}}
+
+    def apply(self, params, x):
+        layer = params["params"]["dense"]
+        return x @ layer["kernel"] + layer["bias"]
+"""
+TRAINING = """
+import sys
+sys.path.insert(0, {folder!r})
+import jax
+import jax.numpy as jnp
+from nested_arrays import Net
+x = jax.random.normal(jax.random.PRNGKey(0), (256, 8))
+net = Net()
+params = net.init(x)
+
+@jax.jit
+def update(params, x):
+    grads = jax.grad(lambda p: jnp.mean((net.apply(p, x) - 1.0) ** 2))(params)
+    return jax.tree.map(lambda p, g: p - 1e-4 * jnp.sign(g), params, grads)
+
+for step in range(100):
+    params = update(params, x)
+print(params["params"]["dense"]["kernel"].sum())
+"""
+
+
+def test_nested_arrays_of_a_package_are_a_place(
+    tune_script: Tune, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """They are cast together, and their updates say why they stay wide."""
+    pytest.importorskip("jax")
+    folder = tmp_path_factory.mktemp("environment") / "site-packages"
+    folder.mkdir()
+    (folder / "nested_arrays.py").write_text(PACKAGE, encoding="utf-8")
+    script = TRAINING.replace("{folder!r}", repr(str(folder)))
+    tuning = tune_script(script, 2e-3, dtypes=("float32", "bfloat16"))
+    (wide,) = (each for each in tuning.wide_lines if each.line == 9)
+    assert wide.sort == LOST_UPDATES and "params.dense.kernel" in wide.text
+    loose = tune_script(script, 0.5, dtypes=("float32", "bfloat16"))
+    assert "params = jax.tree.map(lambda a: a.astype(jnp.bfloat16)" in "".join(
+        loose.diff(point.number) for point in loose.points
+    )
+
+
+def test_saved_tensors_are_results(tune_script: Tune) -> None:
+    """What `torch.save` wrote is compared."""
+    pytest.importorskip("torch")
+    script = "import torch\nx = torch.linspace(0, 1, 500)\ntorch.save({'y': x * x}, 'y.pt')\n"
+    tuning = tune_script(script, 1e-2)
+    assert tuning.results == "the numbers that are printed or saved" and not tuning.notes
+    assert tuning.narrowed is not None and tuning.narrowed.worst_name == "the file y.pt['y']"
 
 
 def test_a_cluster_tries_the_configurations(tune_script: Tune) -> None:

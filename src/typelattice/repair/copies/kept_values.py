@@ -6,11 +6,14 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from typelattice.tracing.library_traits import file_readers
 
 MAX_KEPT_NUMBERS = 1 << 20  # numbers of one array that are kept for a comparison
 MAX_KEPT_VALUES = 10_000
@@ -180,3 +183,7 @@ def _read_values(path: Path) -> Iterator[tuple[str, Any]]:
                 yield from ((f"[{key!r}]", arrays[key]) for key in arrays.files)
     except (OSError, ValueError, EOFError):
         return  # it holds objects, or is incomplete
+    read = file_readers().get(path.suffix)
+    if read is not None:
+        with suppress(Exception):  # of the library, for a file that holds more than arrays
+            yield "", read(path)

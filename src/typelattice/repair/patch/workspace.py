@@ -103,6 +103,7 @@ class FailedRun:
     reason: str
     followed_files: tuple[str, ...] = ()
     run: Run | None = None
+    took_too_long: bool = False
 
 
 class SearchTimeOverError(Exception):
@@ -304,7 +305,7 @@ class Workspace:
         except subprocess.TimeoutExpired as e:
             if self.seconds_left <= 0:
                 raise SearchTimeOverError from None
-            return FailedRun(f"it ran for more than {e.timeout:.0f} seconds")
+            return FailedRun(f"it ran for more than {e.timeout:.0f} seconds", took_too_long=True)
         finally:
             self.restore_files()
             self.read_notes()

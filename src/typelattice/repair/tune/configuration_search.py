@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
+from itertools import product
+from math import inf, prod
 
 from typelattice.core.dtypes.dtypes import DTYPES
 from typelattice.repair.tune.libraries import tuned_library
@@ -17,8 +18,10 @@ Configuration = Mapping[Place, str]
 Evaluate = Callable[[Configuration], Outcome]
 Prefetch = Callable[[Sequence[Configuration]], None]
 MIN_SAVED_SHARE = 0.02  # of all bytes, that a cast of a stored result must save to be tried
-SMALL_SHARE = 0.002  # of all bytes: no choice is made that saves less
+SMALL_BYTES, SMALL_SHARE = 64, 0.002  # no choice is made that saves less than both, such as that of a scalar
 MAX_TIDIED = 8  # choices that are left out one by one
+MAX_COMBINATIONS = 1024  # of dtypes over all groups, up to which they are listed
+MAX_COMBINATION_RUNS = 24
 MAX_EXCHANGES = 24  # runs in which a place that stays wide is tried in exchange for a narrow one
 
 
@@ -65,6 +68,7 @@ class ConfigurationSearch:
     is_ordered: bool = True
     refusals: dict[tuple[tuple[Place, ...], str], Refusal] = field(default_factory=dict)
     accepted: list[dict[Place, str]] = field(default_factory=list)
+    rejected: list[Configuration] = field(default_factory=list)  # those with a finite error
 
     def search(self) -> None:
         """Try each dtype of the ladder in turn, from the widest on, and leave `best` behind."""
@@ -77,6 +81,7 @@ class ConfigurationSearch:
         for dtype in self.dtypes:
             self.store(dtype)
         self.save_bytes()
+        self.combine()
         self.tidy()
         self.confirm()
 
@@ -98,13 +103,46 @@ class ConfigurationSearch:
                     runs += 1
                     again = self.keeps(configuration) or again
 
+    def combine(self) -> None:
+        """Try the combinations of few groups that make fewer bytes, the fewest first.
+
+        What is nowhere wider than a configuration with too large an error is not tried.
+        """
+        groups = self.graph.groups
+        ladders = [self.list_dtypes(group) for group in groups]
+        if prod(map(len, ladders)) > MAX_COMBINATIONS:
+            return
+        followers = {place: dtype for place, dtype in self.best.items() if place.follows}
+        found: list[tuple[float, int, dict[Place, str]]] = []
+        for pinned in [{}, followers] if followers else [{}]:
+            for chosen in product(*ladders):
+                choices = {p: d for group, d in zip(groups, chosen, strict=True) for p in group}
+                configuration = {**choices, **pinned}
+                size = self.bytes_of(configuration)
+                if size < self.bytes_of(self.best):
+                    found.append((size, len(found), configuration))
+        runs = 0
+        for _, _, combination in sorted(found, key=lambda each: each[:2]):
+            if runs >= MAX_COMBINATION_RUNS:
+                return
+            if not any(is_nowhere_wider(combination, each) for each in self.rejected):
+                runs += 1
+                if self.keeps(combination):
+                    return
+
+    def list_dtypes(self, group: tuple[Place, ...]) -> list[str]:
+        """List the dtypes that a group may have, its widest first."""
+        widest = self.accepted[0]
+        narrower = [d for d in self.dtypes if all(self.is_narrower(p, d, widest) for p in group)]
+        return [widest[group[0]], *narrower]
+
     def tidy(self) -> None:
         """Leave out choices that save next to nothing, so that the patch has only what it needs."""
         needless = []
         for group in self.graph.groups:
             back = Move(tuple((place, self.own_dtype(place)) for place in group), "")
             saved = self.bytes_of(back.apply(self.best)) - self.bytes_of(self.best)
-            if back.apply(self.best) != self.best and 0 <= saved < SMALL_SHARE * self.bytes_of(self.best):
+            if back.apply(self.best) != self.best and 0 <= saved <= self.least_saving:
                 needless.append(back)
         if not self.keeps(apply_all(self.best, needless)):
             for move in needless[:MAX_TIDIED]:
@@ -116,7 +154,7 @@ class ConfigurationSearch:
 
     def keeps(self, configuration: Configuration) -> bool:
         """Run a configuration, and keep it if the tolerance holds."""
-        holds = self.holds(self.evaluate(configuration))
+        holds = self.holds(self.run(configuration))
         if holds:
             self.best = dict(configuration)
             self.accepted.append(self.best)
@@ -131,13 +169,13 @@ class ConfigurationSearch:
         while again:
             again = False
             self.refusals.clear()
-            least = SMALL_SHARE * self.bytes_of(self.best)
             following = [p for p in self.best if p.sort in (ACCUMULATED, NUMBER)]
+            least = self.least_saving
             for dtype in self.dtypes:
                 moves = [Move(((p, dtype),), dtype) for p in following if self.is_narrower(p, dtype)]
                 for move in (*self.list_moves(dtype), *moves):
                     configuration = move.apply(self.best)
-                    outcome = self.evaluate(configuration)
+                    outcome = self.run(configuration)
                     if not self.holds(outcome):
                         self.refusals[move.places, dtype] = Refusal(move, outcome)
                     elif accepts and self.bytes_of(configuration) < self.bytes_of(self.best) - least:
@@ -161,9 +199,10 @@ class ConfigurationSearch:
         refused = (self.refusals.get((group, wider)) for wider in self.dtypes if holds_all(wider, dtype))
         return any(refusal is not None and refusal.outcome.error < inf for refusal in refused)
 
-    def is_narrower(self, place: Place, dtype: str) -> bool:
-        """Return True if a dtype would narrow a place in the best configuration."""
-        now, library = self.best.get(place), tuned_library(place.library)
+    def is_narrower(self, place: Place, dtype: str, configuration: Configuration | None = None) -> bool:
+        """Return True if a dtype would narrow a place in a configuration, or else in the best one."""
+        now = (self.best if configuration is None else configuration).get(place)
+        library = tuned_library(place.library)
         if now is None or library is None or dtype not in library.dtypes:
             return False
         return width_of(place.dtype_at(dtype)) < width_of(place.dtype_at(now))
@@ -266,7 +305,7 @@ class ConfigurationSearch:
         configuration = apply_all(self.best, moves)
         if configuration == self.best:
             return True
-        outcome = self.evaluate(configuration)
+        outcome = self.run(configuration)
         if self.holds(outcome):
             self.best = configuration
             self.accepted.append(configuration)
@@ -274,6 +313,13 @@ class ConfigurationSearch:
         if len(moves) == 1:
             self.refusals[moves[0].places, moves[0].target] = Refusal(moves[0], outcome)
         return False
+
+    def run(self, configuration: Configuration) -> Outcome:
+        """Run a configuration, and remember it if its error is too large."""
+        outcome = self.evaluate(configuration)
+        if self.tolerance < outcome.error < inf:
+            self.rejected.append(configuration)
+        return outcome
 
     def holds(self, outcome: Outcome) -> bool:
         return outcome.error <= self.tolerance
@@ -305,6 +351,11 @@ class ConfigurationSearch:
     def wide_dtypes(self) -> Sequence[str]:
         return ("float64", *self.dtypes)
 
+    @property
+    def least_saving(self) -> float:
+        """The bytes below which a choice is not worth a change of the program."""
+        return min(SMALL_BYTES, SMALL_SHARE * self.bytes_of(self.best))
+
     def bytes_of(self, configuration: Configuration) -> float:
         return self.graph.estimate_bytes(configuration)
 
@@ -329,6 +380,14 @@ def split_by_prediction(moves: Sequence[Move], tolerance: float) -> tuple[Sequen
     """Split sorted moves into those that are predicted to keep a tolerance, and others."""
     good = sum(move.sensitivity <= tolerance for move in moves)
     return moves[:good], moves[good:]
+
+
+def is_nowhere_wider(first: Configuration, second: Configuration) -> bool:
+    """Return True if each choice of a configuration is that of another, or a narrower one."""
+    return all(
+        place in second and (second[place] == dtype or holds_all(second[place], dtype))
+        for place, dtype in first.items()
+    )
 
 
 def holds_all(wider: str, narrower: str) -> bool:

@@ -7,11 +7,13 @@ program computed itself. So one run tells which operations bear which dtype.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from math import inf, isfinite, log10
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 from weakref import ref
 
@@ -19,6 +21,8 @@ from typelattice.core.dtypes.dtypes import DTYPES, DType, real_part_dtype
 from typelattice.tracing.library_traits import converting_methods, value_checks, value_reader
 from typelattice.tracing.library_traits.array_values import round_to_dtype
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
+from typelattice.tracing.record.witness import is_module_of_library
+from typelattice.tracing.report.formatting import package_path
 from typelattice.tracing.run_data.array_classes import holds_results
 from typelattice.tracing.run_data.float_widths import dtype_width
 
@@ -27,6 +31,7 @@ MAX_SHADOW_RUNS = 24  # runs of one operation that are computed narrowly
 MAX_LINKS = 1 << 16
 MAX_UPDATED_NUMBERS = 1 << 12  # of a parameter whose updates are compared
 MAX_ITEMS = 64  # of a list of operands
+MAX_TREE_DEPTH = 8
 UNREAD_OPERATIONS = ("put", "empty", "empty_like", "ndarray")  # with numbers that nobody has written
 SHADOWED_OPERATIONS = frozenset(
     [
@@ -102,7 +107,8 @@ class OperationSite:
     the operation makes an object with parameters, which have `names` there, or casts those. `modules` are
     the sites that made the parameters of the object that is called here, `has_weight` says that one is its
     `weight`, and `operands` are its float arguments. `members` are the sites
-    that made the parameters of an object of several others.
+    that made the parameters of an object of several others. `is_several` says that it returns several arrays
+    in a collection, and `is_tree` that an installed package which is no array library made them.
     """
 
     file: str
@@ -130,6 +136,8 @@ class OperationSite:
     members: set[int] = field(default_factory=set)
     operands: dict[int | str, set[ModuleOperand]] = field(default_factory=dict)
     has_weight: bool = False
+    is_several: bool = False
+    is_tree: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +159,8 @@ class SiteObserver(ValueChecks):
         self.maker_by_id: dict[int, tuple[Any, int]] = {}
         self.converting_methods = converting_methods()
         self.old_values: dict[int, tuple[Any, Any]] = {}  # of parameters that may be updated, by their ids
+        self.origins: dict[int, tuple[Any, int]] = {}  # the site of the first of arrays that replace others
+        self.update_counts: dict[tuple[Any, ...], int] = {}
         self.names: dict[int, tuple[int, str]] = {}  # the site and the name of each parameter, by its id
 
     def observe_operation(
@@ -238,17 +248,52 @@ class SiteObserver(ValueChecks):
         new = np.asarray(read(parameter)[0], np.float64).ravel()[:MAX_UPDATED_NUMBERS].copy()
         known = self.old_values.get(id(parameter))
         self.old_values[id(parameter)] = ref(parameter), new
-        if known is None or known[0]() is not parameter:
-            return
-        old, losses = known[1], self.sites[maker].losses
-        changed = new != old
+        if known is not None and known[0]() is parameter:
+            self.compare_update(np, maker, known[1], new)
+
+    def compare_update(self, np: Any, maker: int, old: Any, new: Any) -> None:
+        """Keep how much of an update would be lost in each narrow dtype, at the site of the numbers."""
+        losses, changed = self.sites[maker].losses, new != old
         size, count = float(np.linalg.norm(new - old)), int(changed.sum())
-        for dtype in self.narrow_dtypes if count else ():
+        for dtype in self.narrow_dtypes if count and isfinite(size) else ():
             rounded = round_to_dtype(np, old, dtype)
             lost = changed & (round_to_dtype(np, rounded + (new - old), dtype) == rounded)
             error = float(np.linalg.norm((new - old)[lost])) / size
             if dtype.name not in losses or error > losses[dtype.name].error:
                 losses[dtype.name] = NarrowLoss(error, LOST_UPDATES, float(lost.sum()) / count)
+
+    def observe_updated_trees(self, witness: ValueWitness, arguments: Sequence[Any], result: Any) -> None:
+        """Compare each collection of arrays with the result that has the same keys and shapes: its update."""
+        at = witness.operation
+        key = witness.module.file, at.line, at.column
+        self.update_counts[key] = self.update_counts.get(key, 0) + 1
+        if self.update_counts[key] > MAX_SHADOW_RUNS or not holds_results(type(result)):
+            return
+        parts = [result, *(x for _, x in list_paths(result, depth=1) if holds_results(type(x)))]
+        updated = [(list_arrays(x), x) for x in parts]
+        for old in filter(lambda x: holds_results(type(x)), arguments):
+            arrays = list_arrays(old)
+            found = next((each for each in updated if arrays and same_shapes(arrays, each[0])), None)
+            if found is None or found[1] is old:
+                continue
+            updated = [each for each in updated if each is not found]
+            for (_, a), (_, b) in zip(arrays, found[0], strict=True):
+                self.observe_new_array(a, b)
+
+    def observe_new_array(self, old: Any, new: Any) -> None:
+        """Compare an array with the one that takes its place. Both count as made at the first one's site."""
+        np: Any = sys.modules.get("numpy")
+        known = self.origins.get(id(old))
+        maker = known[1] if known is not None and known[0]() is old else self.find_maker(old)
+        read = value_reader(self.sites[maker].library) if maker is not None else None
+        if np is None or maker is None or read is None or old is new:
+            return
+        (before, dtype), (after, new_dtype) = read(old), read(new)
+        if dtype is not None and new_dtype is not None:
+            with suppress(TypeError):
+                self.origins[id(new)] = ref(new), maker
+            values = [np.asarray(x, np.float64).ravel()[:MAX_UPDATED_NUMBERS] for x in (before, after)]
+            self.compare_update(np, maker, *values)
 
     def observe_part(self, array: Any, part: Any) -> None:
         """Link a part to the site that made the array."""
@@ -262,7 +307,9 @@ class SiteObserver(ValueChecks):
         """Add a call that makes an object with parameters, casts those, or returns several arrays."""
         parameters = self.list_parameters(result)
         if not parameters:
-            self.observe_several_results(witness, function, arguments, result)
+            owner = function.__self__ if type(function) in (BuiltinFunctionType, MethodType) else None
+            self.observe_several_results(witness, function, [owner, *arguments], result)
+            self.observe_updated_trees(witness, arguments, result)
         elif isinstance(function, type):
             self.observe_made_module(witness, parameters)
         elif getattr(function, "__name__", "") in self.converting_methods:
@@ -306,14 +353,23 @@ class SiteObserver(ValueChecks):
         """Add a call that returns a collection of arrays which no other site has made."""
         if not holds_results(type(result)):
             return
-        found = [x for x in witness.list_results(result) if float_dtype_of(x) is not None]
-        new = [x for x in found if self.find_maker(x) is None]
-        if not new or any(kind is None for kind in (witness.array_kinds[type(x)] for x in new)):
+        leaves = list_arrays(result)
+        known = [(path, x) for path, x in leaves if witness.array_kinds[type(x)] is not None]
+        new = [(path, x) for path, x in known if self.find_maker(x) is None]
+        if not new or len(known) < len(leaves):
             return
-        number = self.count_run(witness, getattr(function, "__name__", "") or witness.name, new)
-        self.link_operands(self.sites[number], number, [y for x in arguments for y in list_leaves(x)], new[0])
-        for x in new:
+        arrays = [x for _, x in new]
+        number = self.count_run(witness, getattr(function, "__name__", "") or witness.name, arrays)
+        site = self.sites[number]
+        site.is_several = True
+        site.is_tree = is_of_other_package(function) and all(
+            getattr(witness.array_kinds[type(x)], "variable", None) is None for x in arrays
+        )
+        self.link_operands(site, number, [y for x in arguments for y in list_leaves(x)], arrays[0])
+        for path, x in new:
             self.link(x, number)
+            if site.is_tree:
+                self.names[id(x)] = number, path
 
     def finish(self) -> list[OperationSite]:
         """Return the sites, with the names of the parameters that each has made."""
@@ -467,6 +523,44 @@ def number_count(x: Any) -> int:
 def flatten(operands: Sequence[Any]) -> list[Any]:
     """List operands, and the items of those that are lists."""
     return [y for x in operands for y in (x[:MAX_ITEMS] if type(x) in (list, tuple) else [x])]
+
+
+def list_paths(x: Any, path: str = "", depth: int = MAX_TREE_DEPTH) -> Iterator[tuple[str, Any]]:
+    """Yield what is in nested lists, tuples and dictionaries, each with its keys such as `layer.kernel`."""
+    if not holds_results(type(x)) or not depth:
+        yield path, x
+        return
+    if type(x) is dict:
+        items: Iterable[tuple[Any, Any]] = x.items()
+    else:
+        values = x if type(x) is list else [*tuple.__iter__(x)]  # not the iterator of a program's class
+        keys = getattr(type(x), "_fields", range(len(values)))
+        items = zip(keys, values, strict=False)
+    for key, item in islice(items, MAX_ITEMS):
+        yield from list_paths(item, f"{path}.{key}" if path else str(key), depth - 1)
+
+
+def list_arrays(x: Any) -> list[tuple[str, Any]]:
+    """List the float arrays in a collection in the order of their keys, each with these."""
+    found = [(path, each) for path, each in list_paths(x) if float_dtype_of(each) is not None]
+    return sorted(found, key=lambda each: each[0])  # libraries sort dictionaries, too
+
+
+def same_shapes(first: Sequence[tuple[str, Any]], second: Sequence[tuple[str, Any]]) -> bool:
+    """Return True if two lists of arrays have the same keys and shapes."""
+    return [(path, x.shape) for path, x in first] == [(path, x.shape) for path, x in second]
+
+
+def is_of_other_package(function: Any) -> bool:
+    """Return True for a plain function of an installed package that is no array library.
+
+    None of the function's own code runs.
+    """
+    if type(function) not in (FunctionType, MethodType):
+        return False
+    name = function.__module__ or ""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return not is_module_of_library(name) and isinstance(file, str) and package_path(file) is not None
 
 
 def list_leaves(x: Any, depth: int = 4) -> list[Any]:

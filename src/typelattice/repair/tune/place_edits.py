@@ -15,7 +15,9 @@ from typelattice.repair.tune.places import (
     NUMBER,
     PARAMETER,
     PRECISION_METHODS,
+    TREE,
     Place,
+    find_root_alias,
 )
 from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.source.dtype_arguments import CASTING_METHODS, find_dtype_argument, is_dtype
@@ -41,7 +43,7 @@ def edit_source(
     for place, chosen in choices.items():
         for edit in edits_of_choice(source, place, chosen):
             # of what is written at one byte, the end of the inner expression comes first, and its start last
-            is_opening = edit.text == "(" and edit.start == place.span[0]
+            is_opening = edit.start == edit.end == place.span[0] and place.sort != PARAMETER
             length = place.span[1] - place.span[0]
             edits.append((edit.start, -length if is_opening else length, edit.end, edit.text))
     merged: list[Edit] = []
@@ -64,6 +66,11 @@ def edits_of_choice(source: SourceFile, place: Place, chosen: str) -> list[Edit]
         cast = f"{place.name} = {place.name}{library.cast.format(text)}"
         return [Edit(start, start, f"{cast}\n{' ' * column}")]
     node = find_expression(source, place.span)
+    if place.sort == TREE:
+        names = {"root": find_root_alias(source, library), "module": place.alias}
+        before, after = library.tree_cast.format(dtype=text, tree="\0", **names).split("\0")
+        start, end = place.span
+        return [Edit(start, start, before), Edit(end, end, after)]
     if place.sort == NUMBER:
         return [Edit(*place.span, f"{text}({source.text(node)})")]
     assert isinstance(node, ast.Call) or place.sort not in (MADE, CAST, ACCUMULATED)

@@ -22,8 +22,8 @@ from typelattice.tracing.source.dtype_arguments import (
 )
 from typelattice.tracing.source.source_file import FunctionNode, SourceFile, list_nodes_of_scope
 
-MADE, CAST, ACCUMULATED, NUMBER, PARAMETER, STORED = (
-    "made", "cast", "accumulated", "number", "parameter", "stored",
+MADE, CAST, ACCUMULATED, NUMBER, PARAMETER, STORED, TREE = (
+    "made", "cast", "accumulated", "number", "parameter", "stored", "collected",
 )  # fmt: skip
 FOLLOWING_SORTS = (ACCUMULATED, NUMBER, STORED)
 """Sorts of places that have a dtype without a choice: that of their operands."""
@@ -123,6 +123,8 @@ class PlaceSearch:
         node = find_node(source, site)
         if library is None or not isinstance(node, ast.Call) or site.is_in_place or site.members:
             return None
+        if site.is_several and not (site.is_tree and library.tree_cast):
+            return None
         sort = self.sort_of(site, node, library)
         if not sort or site.is_weak:
             return None
@@ -132,7 +134,7 @@ class PlaceSearch:
         """Return the place at which a computed result is stored: an assigned or a returned expression."""
         site = self.sites[number]
         source, library = self.sources.get(site.file), tuned_library(site.library)
-        is_made = site.is_made or site.is_module
+        is_made = site.is_made or site.is_module or site.is_several
         if source is None or library is None or site.is_in_place or is_made or site.members:
             return None
         node = find_node(source, site)
@@ -177,6 +179,10 @@ class PlaceSearch:
             why = f"its file does not import {library.module} under a name"
             self.untuned.append(UntunedPlace(site.file, node.lineno, text, why))
             return None
+        if sort == TREE and not find_root_alias(source, library):
+            why = f"its file does not import {library.root} under a name"
+            self.untuned.append(UntunedPlace(site.file, node.lineno, text, why))
+            return None
         scope = source.find_function(node)
         return Place(
             sort, site.file, node.lineno, text, source.find_span(node), site.dtype, library.name, alias,
@@ -191,6 +197,8 @@ class PlaceSearch:
         name = name_of_called(call)
         if site.is_module:
             return CAST if name in CASTING_METHODS or name in PRECISION_METHODS else MADE
+        if site.is_several:
+            return TREE
         if name in library.accumulators and not site.is_made:
             return ACCUMULATED
         if name in CASTING_METHODS or name in PRECISION_METHODS or is_dtype(call.func):
@@ -265,7 +273,7 @@ class PlaceSearch:
 def is_cast_afterwards(sort: str, node: ast.expr, library: TunedLibrary) -> bool:
     """Return True if an expression takes no dtype itself, so that its result must be cast."""
     if sort not in (MADE, CAST):
-        return sort == STORED
+        return sort in (STORED, TREE)
     if not isinstance(node, ast.Call) or is_dtype(node.func):
         return False
     name = name_of_called(node)
@@ -305,6 +313,11 @@ def find_alias(source: SourceFile, library: TunedLibrary) -> str:
         if module == package and rest:
             return f"{alias}.{rest}"
     return ""
+
+
+def find_root_alias(source: SourceFile, library: TunedLibrary) -> str:
+    """Return the name by which a file knows the package of a library, or ""."""
+    return next((alias for alias, module in source.import_aliases if module == library.root), "")
 
 
 def find_update(source: SourceFile, assign: ast.Assign, name: str) -> ast.stmt | None:

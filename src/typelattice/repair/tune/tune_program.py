@@ -328,6 +328,9 @@ class Tuner:
         best = min(fits, key=lambda p: (p.float_bytes or 0, NARROWED not in p.labels), default=None)
         if search is None or best is None or NARROWED in best.labels:
             return
+        known = next((p for p in fits if NARROWED in p.labels), None)
+        if known is not None and (known.float_bytes or 0) - (best.float_bytes or 0) <= search.least_saving:
+            return
         for point in self.points:
             if NARROWED in point.labels:
                 point.labels[:] = [x for x in point.labels if x != NARROWED] or [f"{TRIAL_PREFIX}estimated"]

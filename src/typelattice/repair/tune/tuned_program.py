@@ -230,7 +230,8 @@ def prepare(
         [*search.untuned, *unread], setup, worker, noise, containers,
     )  # fmt: skip
     check_noise(program)
-    program.notes += describe_unread_values(choose_results(own, names))
+    unread_files = choose_results(own, ()) if not (options.metric or options.results) else {}
+    program.notes += describe_unread_values({**unread_files, **choose_results(own, names)})
     if len(inputs) > 1 and all(same_values(truths[0], each, setup) for each in truths[1:]):
         program.notes.append("the other inputs give the same results as the first: nothing depends on them")
     return program
@@ -239,7 +240,8 @@ def prepare(
 def expect(found: Any, what: str) -> Any:
     """Return what a run gave. Raises TuneError if it failed."""
     if isinstance(found, FailedRun):
-        raise TuneError(f"{what}: {found.reason}; make it run first")
+        advice = "raise --seconds, or give it less to do" if found.took_too_long else "make it run first"
+        raise TuneError(f"{what}: {found.reason}; {advice}")
     return found
 
 
@@ -286,7 +288,8 @@ def find_result_names(
     if workspace.program.function:
         arguments = {name.partition("[")[0] for name in own.values if name.startswith("argument ")}
         return (RESULT_NAME, *sorted(arguments))
-    bound = {name.partition("[")[0].partition(".")[0] for name in own.values}
+    has_numbers = (name for name, value in own.values.items() if value.numbers)
+    bound = {name.partition("[")[0].partition(".")[0] for name in has_numbers}
     for name in options.results:
         if name not in bound:
             raise TuneError(f"the program binds no number to {name}; name one that it binds: --results NAME")
@@ -300,8 +303,20 @@ def find_result_names(
 
 def unread_names(tree: ast.Module, bound: set[str]) -> tuple[str, ...]:
     """Return the names that a script binds to numbers and never reads, or all if it reads each of them."""
-    read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    read = {*names_read(tree)}
     return tuple(sorted(bound - read)) or tuple(sorted(bound))
+
+
+def names_read(tree: ast.AST) -> Iterator[str]:
+    """Yield the names that code reads, except the parameters of a function within it."""
+    for node in ast.iter_child_nodes(tree):
+        found = names_read(node)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            own = {n.arg for n in ast.walk(node.args) if isinstance(n, ast.arg)}
+            found = (name for name in found if name not in own)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield node.id
+        yield from found
 
 
 def open_sources(

@@ -13,6 +13,8 @@ A file may define these:
 - `read_values`: a function that returns the values of an array in NumPy, and its dtype. Without it no values
   of the library's arrays are checked.
 - `plain_call`: a function that returns a call as NumPy writes it, or None if NumPy has no such call.
+- `FILE_SUFFIXES` and `read_file`: the suffixes of files that the library saves, and a function that returns
+  what is in one. It runs no code from the file.
 - `ROUNDS_SCALARS`: True if the library casts a Python number to the dtype of the array beside it.
 - `PLAIN_ARRAY_CLASSES`: the full names of the classes that follow the library's rules, if the library also
   has subclasses with arithmetic of their own.
@@ -33,6 +35,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -203,6 +206,16 @@ def converting_methods() -> dict[str, Callable[[object], Iterator[tuple[str, obj
         file = _import_library_file(library)
         for name in getattr(file, "CONVERTING_METHODS", ()):
             found[name] = getattr(file, "converted_arrays")  # noqa: B009 (no file has to define it)
+    return found
+
+
+def file_readers() -> dict[str, Callable[[Path], object]]:
+    """Map the suffixes of files that libraries save to functions that return what is in such a file."""
+    found: dict[str, Callable[[Path], object]] = {}
+    for library in libraries():
+        file = _import_library_file(library)
+        for suffix in getattr(file, "FILE_SUFFIXES", ()):
+            found[suffix] = getattr(file, "read_file")  # noqa: B009 (no file has to define it)
     return found
 
 

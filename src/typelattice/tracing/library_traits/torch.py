@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from typelattice.core.dtypes.dtypes import DTYPES, DType
@@ -57,6 +58,16 @@ def converted_arrays(module: Any) -> Iterator[tuple[str, Any]]:
     if cls is not None and isinstance(module, cls):
         yield from cls.named_parameters(module)
         yield from cls.named_buffers(module)
+
+
+FILE_SUFFIXES = (".pt", ".pth")
+"""The usual suffixes of files that `torch.save` writes."""
+
+
+def read_file(path: Path) -> object:
+    """Return the tensors of a file that `torch.save` has written, or None if the library is not imported."""
+    torch: Any = sys.modules.get("torch")
+    return None if torch is None else torch.load(path, map_location="cpu", weights_only=True)
 
 
 def _scale_update(x: Any, alpha: Any) -> Any:

@@ -5,6 +5,8 @@ A file has these keys. Several names are separated by spaces.
 - `module`: the module that has the dtypes by their names.
 - `dtypes`: the float dtypes that its arrays may have.
 - `cast`: the cast that is written after an expression.
+- `tree_cast`: the text around a collection of arrays, `{tree}`, that casts those with a float dtype. `{root}`
+  is the package, `{module}` the module with the dtypes. Without it such collections are not tuned.
 - `creators`: functions that make an array, and take the keyword `dtype`.
 - `accumulators`: keywords that say in which dtype a function accumulates, each with its functions.
 - `after_cast`: keywords of a creation that its cast result must have, each with the method that is written.
@@ -48,6 +50,12 @@ class TunedLibrary:
     scalars_widen: bool
     forks_after_import: bool
     takes_names: bool
+    tree_cast: str = ""
+
+    @property
+    def root(self) -> str:
+        """The name of the package."""
+        return self.module.partition(".")[0]
 
 
 @cache
@@ -76,6 +84,7 @@ def tuned_library(name: str) -> TunedLibrary | None:
         data["scalars_widen"],
         data["forks_after_import"],
         data["takes_names"],
+        data.get("tree_cast", ""),
     )
 
 

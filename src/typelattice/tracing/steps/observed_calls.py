@@ -126,7 +126,7 @@ class CallReader:
             excerpt.text,
             excerpt.location,
             called.library if called.library != STANDARD_PACKAGE else excerpt.owner,
-            called.module or excerpt.module,
+            excerpt.module or called.module,  # a class of arrays with its own rules has them everywhere
         )
         new_step = self.step_of_function(excerpt, called, args, keywords, number)
         if isinstance(out, tuple):

@@ -27,7 +27,7 @@ def asker() -> Iterator[LiveLibraries]:
 
 
 def question(name: str, *args: object, **keywords: object) -> LibraryQuestion:
-    return LibraryQuestion(name, args, tuple(keywords.items()), None, (), ())
+    return LibraryQuestion(name, args, tuple(keywords.items()), ())
 
 
 def outcome(text: str, system: str = "numpy", **bound: str) -> str:

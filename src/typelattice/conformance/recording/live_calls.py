@@ -10,7 +10,7 @@ import re
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import cycle, product
+from itertools import count, cycle, product
 from math import prod
 from typing import Any
 
@@ -22,8 +22,21 @@ from typelattice.core.evidence.answer_notation import NOT_ASKED_ANSWER
 from typelattice.core.operations.shapes import Shape
 from typelattice.core.registry.libraries import libraries, recordings
 from typelattice.programs.calls.call_tables import NameSort, name_meaning
-from typelattice.programs.calls.library_questions import AskedOperand, LibraryAnswer, LibraryQuestion
-from typelattice.programs.calls.steps import NamedDType, Slice, map_argument
+from typelattice.programs.calls.library_questions import (
+    AskedOperand,
+    CallTrial,
+    LibraryAnswer,
+    LibraryQuestion,
+)
+from typelattice.programs.calls.steps import (
+    CALLED_OBJECT,
+    OBJECT_ITSELF,
+    LibraryObject,
+    NamedDType,
+    Pairs,
+    Slice,
+    yield_leaves,
+)
 
 TRIED_LENGTH = 2
 """The length of each axis that is not known."""
@@ -55,11 +68,17 @@ PLAIN_TEXT = re.compile(r"[\w<>|,+-]*(\.\.\.[\w<>|,+-]*)*")
 MAX_TEXT_CHARS = 100
 """Characters of a text that is passed to a library."""
 
-Arguments = tuple[Any, ...]
-
 
 class UnclearError(Exception):
     """A call that cannot be asked. The message says why."""
+
+
+class NoArrayError(UnclearError):
+    """A call whose result is no array. `made` is its class, and `count` how many results it holds."""
+
+    def __init__(self, message: str, made: str, count: int | None = None) -> None:
+        super().__init__(message)
+        self.made, self.count = made, count
 
 
 class LiveCalls:
@@ -71,6 +90,7 @@ class LiveCalls:
         self.library_name = entry.library if entry else library.name
         self.modules = libraries()[self.library_name].modules
         self.source = versions_text(dict([*library.versions.items()][:1]))
+        self.has_only_columns = getattr(library, "has_only_columns", False)  # of one length that it chooses
         self.alternates = False  # operands of zeros and ones in turn, in place of the usual values
         self.control_dtypes = [*filter(None, map(self.find_control_dtype, CONTROL_KINDS))]
 
@@ -95,13 +115,20 @@ class LiveCalls:
             if method.startswith("_") or not callable(getattr(type(array), method, None)):
                 raise UnclearError(f"arrays of {self.library_name} have no method {method}")
             return lambda x, *args, **keywords: getattr(x, method)(*args, **keywords)
-        names = name.split(".")[1:]
-        roots = [sys.modules[each] for each in self.modules if each in sys.modules]
-        for parts in (names, names[-2:], names[-1:]):
-            for root in [*roots, *(getattr(self.library, "namespaces", None) or ())]:
-                if callable(found := self.follow_names(root, parts)):
-                    return found  # type: ignore[no-any-return]
+        if callable(found := self.find_member(name)):
+            return found  # type: ignore[no-any-return]
         raise UnclearError(f"{self.source} has no function {name}")
+
+    def find_member(self, name: str) -> Any:
+        """Return what the library has by a name, whatever the source calls its modules, or None."""
+        names = name.split(".")
+        roots = [sys.modules[each] for each in self.modules if each in sys.modules]
+        for parts in (names, names[1:], names[-2:], names[-1:]):
+            for root in [*roots, *(getattr(self.library, "namespaces", None) or ())]:
+                found = self.follow_names(root, parts)
+                if found is not None and not isinstance(found, types.ModuleType):
+                    return found
+        return None
 
     def follow_names(self, root: Any, names: Sequence[str]) -> Any:
         """Return what attributes lead to, or None if one is missing, private, or of another package."""
@@ -121,7 +148,8 @@ class LiveCalls:
     def make_operand(self, text: str, shape: Shape | None) -> Any:
         """Return an operand of a shape. Raises NoSuchOperandError if the library has none."""
         is_usual = shape is None or (shape == ONE_AXIS and not self.alternates)
-        if is_usual or shape is None or text.partition(":")[0] not in self.library.dtypes():
+        is_array = text.partition(":")[0] in self.library.dtypes()
+        if is_usual or shape is None or self.has_only_columns or not is_array:
             return self.library.make(text)
         if shape == ():
             return self.library.make(f"{text}:0d")
@@ -135,42 +163,39 @@ class LiveCalls:
     def answer(self, question: LibraryQuestion) -> LibraryAnswer:
         """Return what a call gives. It has no answer if the dtypes do not decide why it fails."""
         try:
-            function = self.find_function(question.name)
-            found, message, axes = self.ask(function, question)
+            found, message, axes = self.ask(question)
         except UnclearError as e:
             return LibraryAnswer(None, str(e), self.source)
         return LibraryAnswer(found, message, self.source, axes)
 
-    def try_call(self, question: LibraryQuestion) -> tuple[str, Shape | None]:
-        """Make a call with dtypes of all kinds until one succeeds.
-
-        Return why the library refuses all of them, or an empty text, and the shape of the result.
-        """
+    def try_call(self, question: LibraryQuestion) -> CallTrial:
+        """Make a call with dtypes of all kinds until one succeeds."""
+        why = ""
         try:
-            function, why = self.find_function(question.name), ""
             operands = [*_list_operands(question)]
             for dtypes in self.list_controls(operands):
                 for shapes in tried_shapes(operands):
-                    found, message, shape = self.call(function, question, shapes, dtypes)
+                    found, message, shape = self.call(question, shapes, dtypes)
                     if message is None:
-                        if [x.shape for x in operands] != [*shapes]:
-                            return "", None
-                        return "", self.find_certain_shape(function, question, dtypes, shape)
+                        if self.has_only_columns or [x.shape for x in operands] != [*shapes]:
+                            return CallTrial("")
+                        return CallTrial("", self.find_certain_shape(question, dtypes, shape))
                     if found != NOT_ASKED_ANSWER:
                         why = why or f"{self.source} refuses it: {found[1:]}: {message}"
+        except NoArrayError as e:
+            return CallTrial(str(e), None, e.made, e.count)
         except UnclearError as e:
-            return str(e), None
-        return why or f"{self.source} cannot be asked about it", None
+            return CallTrial(str(e))
+        return CallTrial(why or f"{self.source} cannot be asked about it")
 
     def find_certain_shape(
-        self, function: Callable[..., Any], question: LibraryQuestion, dtypes: Mapping[int, str],
-        shape: tuple[int, ...] | None,
-    ) -> Shape | None:  # fmt: skip
+        self, question: LibraryQuestion, dtypes: Mapping[int, str], shape: tuple[int, ...] | None
+    ) -> Shape | None:
         """Return the shape with None for each length that is another for other values, as in `unique(x)`."""
         shapes = [x.shape for x in _list_operands(question)]
         self.alternates = True
         try:
-            other = self.call(function, question, shapes, dtypes)[2]
+            other = self.call(question, shapes, dtypes)[2]
         except UnclearError:
             return None
         finally:
@@ -179,7 +204,7 @@ class LiveCalls:
             return None
         return tuple(n if n == m else None for n, m in zip(shape, other, strict=True))
 
-    def ask(self, function: Callable[..., Any], question: LibraryQuestion) -> tuple[str, str, bool]:
+    def ask(self, question: LibraryQuestion) -> tuple[str, str, bool]:
         """Return the answer, its message, and whether it has axes. Raises UnclearError."""
         operands = [*_list_operands(question)]
         answers: dict[str, bool] = {}
@@ -188,13 +213,13 @@ class LiveCalls:
         for shapes in tried_shapes(operands):
             if answers and has_0d_stand_in(operands, shapes):
                 break  # a library may have other rules for an array without axes
-            found, message, shape = self.call(function, question, shapes, {})
+            found, message, shape = self.call(question, shapes, {})
             if message is None:
                 answers.setdefault(found, shape != ())
                 successes += 1
                 if len(answers) > 1:
                     both = " and ".join(answers)
-                    why = f"{question.name} gives {both} for arrays of different shapes"
+                    why = f"{question.function} gives {both} for arrays of different shapes"
                     raise UnclearError(f"{why}; state them, as in x=int8[2,3]")
                 if successes == ENOUGH_SHAPES:
                     break
@@ -205,12 +230,12 @@ class LiveCalls:
             return found, "", axes
         for dtypes in self.list_controls(operands):
             for shapes in failures:
-                if self.call(function, question, shapes, dtypes)[1] is None:
+                if self.call(question, shapes, dtypes)[1] is None:
                     return *failures[shapes], False
         found, message = next(iter(failures.values()))
         if found == NOT_ASKED_ANSWER:
-            raise UnclearError(f"{question.name} cannot be asked: {message}")
-        raise UnclearError(f"{question.name} fails for other dtypes, too: {found[1:]}: {message}")
+            raise UnclearError(f"{question.function} cannot be asked: {message}")
+        raise UnclearError(f"{question.function} fails for other dtypes, too: {found[1:]}: {message}")
 
     def list_controls(self, operands: Sequence[AskedOperand]) -> Iterator[Mapping[int, str]]:
         """Yield other dtypes for the arrays of a call, by their numbers among the operands."""
@@ -222,43 +247,15 @@ class LiveCalls:
             yield from (dict(zip(arrays, names, strict=True)) for names in choices)
 
     def call(
-        self, function: Callable[..., Any], question: LibraryQuestion,
-        shapes: Sequence[Shape | None], dtypes: Mapping[int, str],
-    ) -> tuple[str, str | None, tuple[int, ...] | None]:  # fmt: skip
+        self, question: LibraryQuestion, shapes: Sequence[Shape | None], dtypes: Mapping[int, str]
+    ) -> tuple[str, str | None, tuple[int, ...] | None]:
         """Make a call with arrays of these shapes. Return the answer, the message of a failure, the shape."""
-        numbers = iter(range(len(shapes)))
-
-        def value(argument: object) -> Any:
-            if isinstance(argument, AskedOperand):
-                i = next(numbers)
-                text = dtypes.get(i, argument.text)
-                return self.make_operand(text, shapes[i])
-            if isinstance(argument, NamedDType):
-                return self.native_dtype(argument.name)
-            if isinstance(argument, str):
-                check_text(argument)
-            return argument
-
-        def read(args: Arguments, keywords: Sequence[tuple[str, Any]]) -> tuple[list[Any], dict[str, Any]]:
-            return (
-                [_as_python(map_argument(x, value)) for x in args],
-                {key: _as_python(map_argument(x, value)) for key, x in keywords},
-            )
-
         try:
-            called = function
-            if question.object_args is not None:
-                made_args, made_keywords = read(question.object_args, question.object_keywords)
-                called = function(*made_args, **made_keywords)
-            args, keywords = read(question.args, question.keywords)
-            result: Any = called(*args, **keywords)
-            for taken in question.taken:
-                if isinstance(taken, str) and taken.startswith("_"):
-                    raise UnclearError(f"{taken} is private")
-                result = getattr(result, taken) if isinstance(taken, str) else result[taken]
+            result = self.compute(question, _Operands(self, shapes, dtypes))
             if isinstance(result, (tuple, list)):
-                raise UnclearError(f"{question.name} gives {len(result)} results; take one, such as [0]")
-            answer = "a dtype" if self.is_dtype(result) else self.library.read(result)
+                why = f"{question.function} gives {len(result)} results; take one, such as [0]"
+                raise NoArrayError(why, type(result).__name__, len(result))
+            answer = "a dtype" if self.is_dtype(result) else self.read_result(result)
         except NoSuchOperandError as error:
             return NOT_ASKED_ANSWER, str(error) or f"{self.source} has no such operand", None
         except UnclearError:
@@ -267,8 +264,37 @@ class LiveCalls:
             return *exception_answer(error), None
         if answer.removesuffix("*") not in self.library.dtypes() and not answer.startswith("py:"):
             made = type(result).__name__
-            raise UnclearError(f"{question.name} gives a {made}, which is no array of numbers")
+            raise NoArrayError(f"{question.function} gives a {made}, which is no array of numbers", made)
         return answer, None, _read_shape(result)
+
+    def compute(self, call: LibraryQuestion | LibraryObject, operands: _Operands) -> Any:
+        """Return what a call gives, or a part of it. Raises UnclearError, and what the library raises."""
+        if call.args is None:
+            made: Any = self.find_member(call.name)
+            if made is None or isinstance(made, types.ModuleType):
+                raise UnclearError(f"{self.source} has no {call.name}")
+        else:
+            args = [_as_python(operands.convert(x)) for x in call.args]
+            keywords = {key: _as_python(operands.convert(x)) for key, x in call.keywords}
+            if call.name == OBJECT_ITSELF:
+                made = args[0]
+            elif call.name == CALLED_OBJECT:
+                made = args[0](*args[1:], **keywords)
+            else:
+                made = self.find_function(call.name)(*args, **keywords)
+        for part in call.taken:
+            made = made[part] if isinstance(part, int) else take_attribute(made, part)
+        return made
+
+    def read_result(self, result: object) -> str:
+        """Return the answer of an array or a number, or the class of another object."""
+        try:
+            return self.library.read(result)
+        except Exception:
+            # a lazy array refuses its dtype only when it is read; another object has no dtype to read
+            if isinstance(result, type(self.make_operand(self.control_dtypes[0], ONE_AXIS))):
+                raise
+            return type(result).__name__
 
     def is_dtype(self, result: object) -> bool:
         """Return True for a dtype, of which libraries read the name as of an array."""
@@ -278,7 +304,46 @@ class LiveCalls:
     def native_dtype(self, name: str) -> Any:
         """Return the library's own object of a dtype, or the name if the library has none."""
         known = getattr(self.library, "native_dtypes", {})
-        return known.get(name_meaning(NameSort.CAST, name, self.library_name) or name, name)
+        own = name_meaning(NameSort.CAST, name, self.library_name) or name
+        return known.get(own) or self.find_member(f"{self.library_name}.{name}") or name
+
+
+class _Operands:
+    """The operands of one call, in the order in which it reads them, of chosen shapes and dtypes."""
+
+    def __init__(
+        self, calls: LiveCalls, shapes: Sequence[Shape | None], dtypes: Mapping[int, str]
+    ) -> None:
+        self.calls, self.shapes, self.dtypes = calls, shapes, dtypes
+        self.numbers = count()
+
+    def convert(self, argument: Any) -> Any:
+        """Return what a library is given. Raises UnclearError, and what the library raises."""
+        match argument:
+            case AskedOperand(text=text):
+                i = next(self.numbers)
+                return self.calls.make_operand(self.dtypes.get(i, text), self.shapes[i])
+            case LibraryObject():
+                return self.calls.compute(argument, self)
+            case tuple():
+                return tuple([self.convert(x) for x in argument])
+            case Slice() | Pairs():
+                return argument.map(self.convert)
+            case NamedDType(name=name):
+                return self.calls.native_dtype(name)
+            case str():
+                check_text(argument)
+        return argument
+
+
+def take_attribute(made: Any, name: str) -> Any:
+    """Return an attribute of an object. Raises UnclearError for one that a program is not to use."""
+    if name.startswith("_"):
+        raise UnclearError(f"{name} is private")
+    found = getattr(made, name)
+    if isinstance(found, types.ModuleType):
+        raise UnclearError(f"{name} is a module")
+    return found
 
 
 def _read_shape(result: object) -> tuple[int, ...] | None:
@@ -344,19 +409,8 @@ def _alternating_values(shape: Shape) -> Any:
 
 def _list_operands(question: LibraryQuestion) -> Iterator[AskedOperand]:
     """Yield the operands in the order in which a call reads them."""
-    parts = (
-        *(question.object_args or ()), *(x for _, x in question.object_keywords),
-        *question.args, *(x for _, x in question.keywords),
-    )  # fmt: skip
-    pending = [*reversed(parts)]
-    while pending:
-        x: Any = pending.pop()
-        if isinstance(x, AskedOperand):
-            yield x
-        elif isinstance(x, tuple):
-            pending += reversed(x)
-        elif isinstance(x, Slice):
-            pending += (x.step, x.stop, x.start)
+    leaves: Iterator[Any] = yield_leaves((*question.args, *(x for _, x in question.keywords)))  # type: ignore[arg-type]
+    return (x for x in leaves if isinstance(x, AskedOperand))
 
 
 def _as_python(argument: Any) -> Any:
@@ -366,5 +420,7 @@ def _as_python(argument: Any) -> Any:
         plain = all(isinstance(x, (bool, int, float, str, tuple, slice, type(None))) for x in items)
         return tuple(items) if plain else items
     if isinstance(argument, Slice):
-        return slice(*(_as_python(x) for x in (argument.start, argument.stop, argument.step)))
+        return slice(*map(_as_python, argument.parts))
+    if isinstance(argument, Pairs):
+        return dict(_as_python(pair) for pair in argument.pairs)
     return argument

@@ -150,8 +150,8 @@ class LiveLibraries:
                 why = TEXT_BY_BROKEN_ANSWER.get(found, found)
                 self.trials[key] = CallTrial(f"{library} breaks down: {why}")
             else:
-                refusal, shape = found
-                self.trials[key] = CallTrial(refusal, None if shape is None else tuple(shape))
+                shape = found["shape"]
+                self.trials[key] = CallTrial(**{**found, "shape": None if shape is None else tuple(shape)})
         return self.trials[key]
 
     def ask(self, system: str, question: LibraryQuestion) -> LibraryAnswer:
@@ -164,7 +164,7 @@ class LiveLibraries:
     def _ask(self, system: str, question: LibraryQuestion) -> LibraryAnswer:
         plain, _, release = system.partition(VERSION_SIGN)
         if plain not in recordings():
-            why = f"no library computes by the rules of {system}, so {question.name} cannot be asked"
+            why = f"no library computes by the rules of {system}, so {question.function} cannot be asked"
             return LibraryAnswer(None, why, "")
         process = self._process(plain)
         found = process.request("answer", question)

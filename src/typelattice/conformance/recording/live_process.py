@@ -58,7 +58,7 @@ def serve_questions(name: str) -> None:
         return
     answer_by_kind: Mapping[str, Callable[[Any], object]] = {
         "has": calls.has_function,
-        "try": calls.try_call,
+        "try": lambda question: asdict(calls.try_call(question)),
         "answer": lambda question: asdict(calls.answer(question)),
     }
     _write(answers, {"source": calls.source})

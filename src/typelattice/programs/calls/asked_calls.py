@@ -8,14 +8,22 @@ from typing import TypeVar
 
 from typelattice.core.operations.shapes import Shape
 from typelattice.core.registry.libraries import libraries
-from typelattice.programs.calls.library_questions import AskedOperand, find_asker, make_question
+from typelattice.programs.calls.library_questions import (
+    AskedOperand,
+    CallTrial,
+    find_asker,
+    make_question,
+)
+from typelattice.programs.calls.methods import is_method
 from typelattice.programs.calls.program_builder import ProgramBuilder
 from typelattice.programs.calls.steps import (
+    CALLED_OBJECT,
     Argument,
     DTypeArgument,
     Excerpt,
     InvalidCallError,
     LibraryCall,
+    LibraryObject,
     NamedDType,
     ProgramError,
     Ref,
@@ -47,20 +55,55 @@ class AskedCall:
         Raises ProgramError if the library refuses the call whatever the dtypes are.
         """
         if taken not in self.made_steps:
-            called = replace(self.call, taken=taken)
-            if self.cast_to is not None and self.call.object_args is None:
-                cast = replace(called, keywords=(*called.keywords, ("dtype", self.cast_to)))
-                called = self.choose_accepted(cast, called)
+            called = replace(self.call, taken=(*self.call.taken, *taken))
+            if self.cast_to is not None and self.call.name != CALLED_OBJECT:
+                called = self.choose_accepted(_with_dtype(called, self.cast_to), called)
             shape = self.check_accepted(called)
             made = self.made_steps[taken] = self.builder.add_library_call(self.excerpt, called)
             self.builder.replace_shape(made, shape)
         return self.made_steps[taken]
+
+    def part(self, taken: int | str) -> Ref | AskedCall:
+        """Return one of several results, or a part of an object: an array, or an object again."""
+        found = replace(self, call=replace(self.call, taken=(*self.call.taken, taken)), made_steps={})
+        return found if found.gives_object else found.take()
+
+    def method(self, name: str) -> AskedCall:
+        """Return a method of the object that this call makes."""
+        return replace(self, call=replace(self.call, taken=(*self.call.taken, name)), made_steps={})
+
+    def has_array_method(self, name: str) -> bool:
+        """Return True if the library gives an array, and its arrays have a method."""
+        asker, library = find_asker(), self.excerpt.owner
+        if asker is None or library is None:
+            return True
+        if self.gives_object:
+            return False
+        return is_method(name) or asker.has_function(library, f".{name}")
+
+    @property
+    def gives_object(self) -> bool:
+        """Whether the library gives no array, but an object, or several results."""
+        return bool(self.try_call(self.call).made)
+
+    @property
+    def result_count(self) -> int | None:
+        """The number of several results, or None for an array or an object."""
+        return self.try_call(self.call).count
 
     def check_accepted(self, call: LibraryCall) -> Shape | None:
         """Return the shape of a call's result if it is known.
 
         Raises ProgramError if the library refuses the call whatever the dtypes are.
         """
+        trial = self.try_call(call)
+        if trial.refusal:
+            is_invalid = isinstance(self.error, InvalidCallError)  # the tables refuse it, too
+            raise (InvalidCallError if is_invalid else ProgramError)(f"{self.error}; {trial.refusal}")
+        return trial.shape
+
+    def try_call(self, call: LibraryCall) -> CallTrial:
+        """Let the library make a call with operands of all kinds. Raises ProgramError if it may not."""
         asker, library, builder = find_asker(), self.excerpt.owner, self.builder
         if asker is None or library is None:
             raise self.error
@@ -73,65 +116,68 @@ class AskedCall:
             return AskedOperand("1" if isinstance(known, Ref) else repr(known), ())
 
         question = make_question(call, describe_step, lambda i: NamedDType(STAND_IN_DTYPE))
-        trial = asker.try_call(library, question)
-        if trial.refusal:
-            is_invalid = isinstance(self.error, InvalidCallError)  # the tables refuse it, too
-            raise (InvalidCallError if is_invalid else ProgramError)(f"{self.error}; {trial.refusal}")
-        return trial.shape
+        return asker.try_call(library, question)
+
+    def as_object(self) -> LibraryObject:
+        """Return the object that this call makes, as an argument of another call."""
+        called = self.call if self.cast_to is None else self.choose_accepted(
+            _with_dtype(self.call, self.cast_to), self.call
+        )
+        return LibraryObject(called.name, called.args, called.keywords, called.taken)
 
     def call_result(
         self, excerpt: Excerpt, args: Sequence[Argument], keywords: Mapping[str, Argument]
     ) -> AskedCall:
-        """Return the call of the object that this call makes. Raises ProgramError if it was one already."""
-        if self.call.object_args is not None:
-            raise excerpt.error("a function that a call of a layer gives; give its result a name")
-        made = replace(
-            self.call, args=tuple(args), keywords=(*keywords.items(),),
-            object_args=self.call.args, object_keywords=self.call.keywords,
-        )  # fmt: skip
-        if self.cast_to is not None:
-            cast = replace(made, object_keywords=(*self.call.keywords, ("dtype", self.cast_to)))
-            made = self.choose_accepted(cast, made)
-        return AskedCall(self.builder, excerpt.of_library(self.excerpt.owner), made, self.error)
+        """Return the call of the object that this call makes."""
+        given = self.as_object(), *args
+        call = LibraryCall(CALLED_OBJECT, given, (*keywords.items(),), text=self.call.text)
+        return AskedCall(self.builder, excerpt.of_library(self.excerpt.owner), call, self.error)
 
     def choose_accepted(self, cast: LibraryCall, plain: LibraryCall) -> LibraryCall:
         """Return the call with a dtype, or without it if the library takes none: a layer without arrays."""
-        try:
-            self.check_accepted(cast)
-        except ProgramError:
-            return plain
-        return cast
+        trial = self.try_call(cast)
+        return cast if trial.made or not trial.refusal else plain
 
     def of_dtype(self, to: DTypeArgument) -> AskedCall:
         """Return the call that makes an object whose arrays are cast to a dtype."""
         return replace(self, cast_to=to, made_steps={})
 
 
+def _with_dtype(call: LibraryCall, to: DTypeArgument) -> LibraryCall:
+    return replace(call, keywords=(*call.keywords, ("dtype", to)))
+
+
 def call_or_ask(
-    builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument],
-    keywords: Mapping[str, Argument], call: Callable[[], T],
-) -> T | AskedCall:  # fmt: skip
+    builder: ProgramBuilder, excerpt: Excerpt, call: Callable[[], T], make_call: Callable[[], LibraryCall]
+) -> T | AskedCall:
     """Add the steps of a call as the tables say. If these do not describe it, let the library be asked.
 
-    `name` is the function as the source writes it, or a method after a dot. Raises ProgramError if the tables
-    do not describe the call and the library cannot be asked.
+    `make_call` returns the call that it is asked about. Raises ProgramError if the tables do not describe the
+    call and the library cannot be asked.
     """
-    count, library = len(builder.steps), excerpt.owner
+    count = len(builder.steps)
     try:
         return call()
     except ProgramError as e:
-        asker = find_asker() if not builder.find_observed_operand else None
-        if asker is None or library is None:
-            raise
-        package = libraries()[library].distribution if library in libraries() else ""
-        if isinstance(e, UnknownFunctionError) and package and not asker.is_installed(library):
-            raise ProgramError(f"{e}; to ask {library} itself, pip install {package}") from None
-        if not asker.has_function(library, name):
-            raise
         error = e
     builder.drop_steps(count)
-    call_of_library = LibraryCall(name, tuple(args), (*keywords.items(),), text=excerpt.text)
-    asked = AskedCall(builder, excerpt, call_of_library, error)
+    return ask_call(builder, excerpt, make_call, error)
+
+
+def ask_call(
+    builder: ProgramBuilder, excerpt: Excerpt, make_call: Callable[[], LibraryCall], error: ProgramError
+) -> AskedCall:
+    """Return a call that the library is asked about. Raises `error` if it cannot be asked."""
+    asker, library = find_asker() if not builder.find_observed_operand else None, excerpt.owner
+    if asker is None or library is None:
+        raise error
+    call = make_call()
+    package = libraries()[library].distribution if library in libraries() else ""
+    if isinstance(error, UnknownFunctionError) and package and not asker.is_installed(library):
+        raise ProgramError(f"{error}; to ask {library} itself, pip install {package}") from None
+    if not asker.has_function(library, call.name):
+        raise error
+    asked = AskedCall(builder, excerpt, call, error)
     if isinstance(error, InvalidCallError):  # a `try` around the call may catch it
-        asked.check_accepted(call_of_library)
+        asked.check_accepted(call)
     return asked

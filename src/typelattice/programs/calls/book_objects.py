@@ -47,9 +47,8 @@ class BookObject:
             made_by[CAST_PARAMETER] = self.cast_to
         call = FunctionCall(self.builder, excerpt, f"{self.name}{OBJECT_MARK}", args, keywords)
         found = call_or_ask(
-            self.builder, self.excerpt, self.full_name, self.args, self.keywords,
-            lambda: call_object(call, self.args, made_by),
-        )  # fmt: skip
+            self.builder, self.excerpt, lambda: call_object(call, self.args, made_by), self.make_call
+        )
         if isinstance(found, AskedCall):
             return self._cast_asked(found).call_result(excerpt, args, keywords)
         return found
@@ -58,8 +57,11 @@ class BookObject:
         """Return the object as one that the library is asked about, to take its attributes."""
         what = f"nothing is known of the attributes of {self.full_name}"
         error = self.excerpt.error(f"{what}; give one as a value")
-        call = LibraryCall(self.full_name, self.args, (*self.keywords.items(),), text=self.excerpt.text)
-        return self._cast_asked(AskedCall(self.builder, self.excerpt, call, error))
+        return self._cast_asked(AskedCall(self.builder, self.excerpt, self.make_call(), error))
+
+    def make_call(self) -> LibraryCall:
+        """Return the call that makes the object."""
+        return LibraryCall(self.full_name, self.args, (*self.keywords.items(),), text=self.excerpt.text)
 
     def of_dtype(self, to: DTypeArgument) -> BookObject:
         """Return the object with arrays that are cast to a dtype."""

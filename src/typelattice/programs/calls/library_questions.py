@@ -17,10 +17,10 @@ from typelattice.core.operations.shapes import Shape
 from typelattice.programs.calls.steps import (
     Argument,
     DTypeOf,
-    Keywords,
     LibraryCall,
     NamedDType,
     Ref,
+    function_of_call,
     map_argument,
 )
 
@@ -48,9 +48,12 @@ class LibraryQuestion:
     name: str
     args: tuple[object, ...]
     keywords: tuple[tuple[str, object], ...]
-    object_args: tuple[object, ...] | None
-    object_keywords: tuple[tuple[str, object], ...]
     taken: tuple[int | str, ...]
+
+    @property
+    def function(self) -> str:
+        """The function that is called, or that makes the object that is called."""
+        return function_of_call(self.name, self.args, self.taken)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +74,15 @@ class LibraryAnswer:
 class CallTrial:
     """The outcome of a call that is tried with dtypes of all kinds.
 
-    `refusal` says why the library refuses it whatever the dtypes are, or is empty if it does not. `shape` is
-    the shape of the result if those of all operands are known.
+    `refusal` says why the library refuses it whatever the dtypes are, or why its result is no array; it is
+    empty otherwise. `shape` is the shape of the result if those of all operands are known. `made` is the
+    class of a result that is no array, and `count` the number of several results.
     """
 
     refusal: str
     shape: Shape | None = None
+    made: str = ""
+    count: int | None = None
 
 
 class LibraryAsker(Protocol):
@@ -111,12 +117,8 @@ def make_question(
                 return name_dtype(number)
         return argument
 
-    def named(keywords: Keywords) -> tuple[tuple[str, object], ...]:
-        return tuple((key, map_argument(value, asked)) for key, value in keywords)
-
-    made_of = None if call.object_args is None else map_argument(call.object_args, asked)
-    args, keywords = map_argument(call.args, asked), named(call.keywords)
-    return LibraryQuestion(call.name, args, keywords, made_of, named(call.object_keywords), call.taken)
+    keywords = tuple((key, map_argument(value, asked)) for key, value in call.keywords)
+    return LibraryQuestion(call.name, map_argument(call.args, asked), keywords, call.taken)
 
 
 @contextmanager

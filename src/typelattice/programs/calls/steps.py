@@ -108,7 +108,7 @@ class DTypeOf:
 
 DTypeArgument: TypeAlias = NamedDType | DTypeOf
 Argument: TypeAlias = (
-    "PythonNumber | str | EllipsisType | Ref | DTypeArgument | Slice | tuple[Argument, ...] | None"
+    "PythonNumber | str | EllipsisType | Ref | DTypeArgument | ArgumentNode | tuple[Argument, ...] | None"
 )
 Keywords: TypeAlias = tuple[tuple[str, Argument], ...]
 
@@ -120,6 +120,66 @@ class Slice:
     start: Argument
     stop: Argument
     step: Argument
+
+    def map(self, convert: Callable[[Any], Any]) -> Slice:
+        """Return the slice with other arguments in place of its own."""
+        return Slice(convert(self.start), convert(self.stop), convert(self.step))
+
+    @property
+    def parts(self) -> tuple[Argument, ...]:
+        """The arguments in it."""
+        return self.start, self.stop, self.step
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """A dictionary, which only a library itself can read: `{0: 10, 1: 20}`."""
+
+    pairs: tuple[Argument, ...]
+
+    def map(self, convert: Callable[[Any], Any]) -> Pairs:
+        """Return the dictionary with other arguments in place of its own."""
+        return Pairs(convert(self.pairs))
+
+    @property
+    def parts(self) -> tuple[Argument, ...]:
+        """The arguments in it: keys and values in turn, as pairs."""
+        return self.pairs
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryObject:
+    """An object that a call makes, or a function of a library, that the library is asked about.
+
+    The fields are those of a LibraryCall. `args` is None for the function itself, which nobody calls.
+    """
+
+    name: str
+    args: tuple[Argument, ...] | None = None
+    keywords: Keywords = ()
+    taken: tuple[int | str, ...] = ()
+
+    def map(self, convert: Callable[[Any], Any]) -> LibraryObject:
+        """Return the object with other arguments in place of its own."""
+        args = None if self.args is None else convert(self.args)
+        keywords = tuple((key, convert(value)) for key, value in self.keywords)
+        return LibraryObject(self.name, args, keywords, self.taken)
+
+    @property
+    def parts(self) -> tuple[Argument, ...]:
+        """The arguments in it."""
+        return *(self.args or ()), *(value for _, value in self.keywords)
+
+
+ArgumentNode: TypeAlias = Slice | Pairs | LibraryObject
+NESTED_ARGUMENTS = (tuple, Slice, Pairs, LibraryObject)
+"""Arguments with others in them."""
+
+CALLED_OBJECT = "()"
+"""The name of a call of its first argument, an object."""
+
+OBJECT_ITSELF = ""
+"""In place of the name of a function, where nothing is called: the first argument itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,22 +401,32 @@ class LibraryCall(Step):
     """A call of a function or a method that no table describes. Its library is asked for the result.
 
     - `name` is the function as the source writes it, `torch.bilinear`, or the method after a dot, `.sinc`.
-      Of a method the first of `args` is the array.
-    - `object_args` and `object_keywords` are set if the function makes an object, such as a layer, and the
-      source calls that: `torch.nn.Linear(3, 2)(x)`. They are the arguments that make it.
-    - `taken` are the numbers and the names by which the source takes one of several results.
+      Of a method the first of `args` is the array. CALLED_OBJECT calls the first of `args`, the object of
+      `torch.nn.Linear(3, 2)(x)`. With OBJECT_ITSELF nothing is called, as in `x.struct`.
+    - `taken` are the numbers and the names by which the source takes one of several results, or a part of
+      an object.
     - `input_shapes` has the shape of each step among the arguments, in the order of `inputs`.
     """
 
-    ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ("object_args", "object_keywords", "args", "keywords")
+    ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ("args", "keywords")
 
     name: str
     args: tuple[Argument, ...]
     keywords: Keywords
-    object_args: tuple[Argument, ...] | None = None
-    object_keywords: Keywords = ()
     taken: tuple[int | str, ...] = ()
     input_shapes: tuple[Shape | None, ...] = ()
+
+
+def function_of_call(name: str, args: tuple[Any, ...] | None, taken: tuple[int | str, ...] = ()) -> str:
+    """Return the function that a call calls, or that makes the object that it calls.
+
+    >>> function_of_call("()", (LibraryObject("torch.nn.Linear", (3, 2)), Ref(0)))
+    'torch.nn.Linear'
+    """
+    made = args[0] if args else None
+    if name == CALLED_OBJECT and isinstance(made, LibraryObject):
+        return function_of_call(made.name, made.args, made.taken)
+    return "".join(f".{part}" for part in taken) if name == OBJECT_ITSELF else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,15 +485,15 @@ class StepList(list[Step]):
 
 
 def yield_leaves(argument: Argument) -> Iterator[Argument]:
-    """Yield the single arguments in nested tuples and slices, from left to right."""
+    """Yield the single arguments in an argument, from left to right."""
     if isinstance(argument, tuple):
         for each in argument:
-            if isinstance(each, (tuple, Slice)):
+            if isinstance(each, NESTED_ARGUMENTS):
                 yield from yield_leaves(each)
             else:
                 yield each
-    elif isinstance(argument, Slice):
-        yield from yield_leaves((argument.start, argument.stop, argument.step))
+    elif isinstance(argument, NESTED_ARGUMENTS):
+        yield from yield_leaves(argument.parts)
     else:
         yield argument
 
@@ -434,16 +504,14 @@ def yield_references(argument: Argument) -> Iterator[int]:
 
 
 def map_argument(argument: Argument, convert_leaf: Callable[[Argument], Any]) -> Any:
-    """Return an argument with others in place of the single arguments in nested tuples and slices."""
+    """Return an argument with others in place of the single arguments in it."""
     if isinstance(argument, tuple):
         return tuple(
             [
-                map_argument(y, convert_leaf) if isinstance(y, (tuple, Slice)) else convert_leaf(y)
+                map_argument(y, convert_leaf) if isinstance(y, NESTED_ARGUMENTS) else convert_leaf(y)
                 for y in argument
             ]
         )
-    if isinstance(argument, Slice):
-        return Slice(
-            *[map_argument(bound, convert_leaf) for bound in (argument.start, argument.stop, argument.step)]
-        )
+    if isinstance(argument, NESTED_ARGUMENTS):
+        return argument.map(lambda part: map_argument(part, convert_leaf))
     return convert_leaf(argument)

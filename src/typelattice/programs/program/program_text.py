@@ -13,7 +13,9 @@ from typelattice.core.operations.shapes import Shape
 from typelattice.programs.calls.creation_and_cast_handlers import PYTHON_TYPE_BY_NAME
 from typelattice.programs.calls.multiple_results import source_arguments
 from typelattice.programs.calls.steps import (
+    CALLED_OBJECT,
     FUNCTION_OF_IN_PLACE,
+    OBJECT_ITSELF,
     SAME_KIND_KEYWORD_AND_VALUE,
     Argument,
     AskedDType,
@@ -25,11 +27,12 @@ from typelattice.programs.calls.steps import (
     Index,
     Input,
     Item,
-    Keywords,
     LibraryCall,
+    LibraryObject,
     NamedDType,
     Number,
     Opaque,
+    Pairs,
     Ref,
     Refused,
     Slice,
@@ -125,20 +128,16 @@ def _write_lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
             yield f"{name} = opaque({', '.join([repr(operand_string), *(names[part] for part in parts)])})"
 
 
-def _write_library_call(step: LibraryCall, names: Sequence[str]) -> str:
-    """Write a call that its library is asked about, as the source has it."""
-
-    def write_arguments(args: Sequence[Argument], keywords: Keywords) -> str:
-        named = (f"{key}={_write_argument(x, names)}" for key, x in keywords)
-        return f"({', '.join([*(_write_argument(x, names) for x in args), *named])})"
-
-    of, args = step.name, step.args
-    if of.startswith("."):
-        of, args = f"{_write_argument(args[0], names)}{of}", args[1:]
-    if step.object_args is not None:
-        of += write_arguments(step.object_args, step.object_keywords)
-    taken = "".join(f".{x}" if isinstance(x, str) else f"[{x}]" for x in step.taken)
-    return f"{of}{write_arguments(args, step.keywords)}{taken}"
+def _write_library_call(call: LibraryCall | LibraryObject, names: Sequence[str]) -> str:
+    """Write a call that its library is asked about, or an object, as the source has it."""
+    of, args = call.name, call.args
+    if args and (of.startswith(".") or of in (CALLED_OBJECT, OBJECT_ITSELF)):
+        method = of if of.startswith(".") else ""
+        of, args = f"{_write_argument(args[0], names)}{method}", args[1:]
+    if args is not None and call.name != OBJECT_ITSELF:
+        named = (f"{key}={_write_argument(x, names)}" for key, x in call.keywords)
+        of += f"({', '.join([*(_write_argument(x, names) for x in args), *named])})"
+    return of + "".join(f".{x}" if isinstance(x, str) else f"[{x}]" for x in call.taken)
 
 
 def _write_annotation(step: Call, names: Sequence[str]) -> str:
@@ -178,6 +177,11 @@ def _write_argument(argument: Argument, names: Sequence[str]) -> str:
             return f"({members}{',' * (len(argument) == 1)})"
         case bool() | int() | float() | complex():
             return write_number(argument)
+        case Pairs(pairs):
+            written = (tuple(_write_argument(x, names) for x in pair) for pair in pairs)  # type: ignore[union-attr]
+            return f"{{{', '.join(f'{key}: {value}' for key, value in written)}}}"
+        case LibraryObject():
+            return _write_library_call(argument, names)
     return "..." if argument is ... else repr(argument)
 
 

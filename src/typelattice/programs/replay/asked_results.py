@@ -17,7 +17,7 @@ from typelattice.core.operands.operand import (
 )
 from typelattice.core.operations.shapes import Shape
 from typelattice.programs.calls.library_questions import AskedOperand, find_asker, make_question
-from typelattice.programs.calls.steps import LibraryCall, NamedDType
+from typelattice.programs.calls.steps import LibraryCall, NamedDType, function_of_call
 from typelattice.programs.replay.outcome import EarlierOutcomes, Outcome
 
 WEAK_MARK = "*"  # the end of an answer that is weak
@@ -29,7 +29,7 @@ def outcome_of_library_call(
 ) -> Outcome:
     """Ask the library of a system what a call gives. The rules of other libraries do not know the call."""
     library = system.library.partition(" ")[0]
-    name = step.name.removeprefix(".")
+    name = function_of_call(step.name, step.args, step.taken).removeprefix(".")
     if library != step.owner:
         return Outcome(None, reason=f"{system.name} has no rule for {name}, a function of {step.owner}")
     asker = find_asker()

@@ -57,6 +57,7 @@ class Polars(Framework):
     name = "polars"
     how = "pl.concat(how='vertical_relaxed') as result_type; operators and functions of expressions"
     namespaces = (pl, pl.Expr)
+    has_only_columns = True
 
     def __init__(self) -> None:
         self.versions = versions_of("polars")

@@ -29,9 +29,11 @@ from typelattice.programs.calls.steps import (
     Input,
     Item,
     LibraryCall,
+    LibraryObject,
     NamedDType,
     Number,
     Opaque,
+    Pairs,
     ProgramError,
     Ref,
     Refused,
@@ -196,11 +198,29 @@ def _read_complex(value: _JSONValue, depth: int) -> complex:
     return complex(*parts)
 
 
+def _read_pairs(value: _JSONValue, depth: int) -> Pairs:
+    pairs = [item.read_argument(depth + 1) for item in value.read_items(MAX_STEPS)]
+    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        raise value.make_error("no pairs of keys and values; give lists of two")
+    return Pairs(tuple(pairs))
+
+
+def _read_object(value: _JSONValue, depth: int) -> LibraryObject:
+    args = value.value_at("args").read_argument(depth + 1) if value.has_key("args") else None
+    if args is not None and not isinstance(args, tuple):
+        raise value.value_at("args").make_error("no list; give one")
+    keywords = _read_keywords(value.value_at("keywords"), depth + 1) if value.has_key("keywords") else ()
+    taken = _read_taken(value.value_at("taken")) if value.has_key("taken") else ()
+    return LibraryObject(value.value_at("name").read_text(None), args, keywords, taken)
+
+
 OBJECT_READER_BY_KEY: Mapping[str, Callable[[_JSONValue, int], Any]] = {
     "step": lambda x, depth: Ref(x.read_earlier_step()),
     "dtype_of": lambda x, depth: DTypeOf(x.read_earlier_step()),
     "dtype": lambda x, depth: NamedDType(x.read_text()),
     "slice": _read_slice,
+    "pairs": _read_pairs,
+    "object": _read_object,
     "complex": _read_complex,
     "float": lambda x, depth: x.as_float(),
     "ellipsis": lambda x, depth: ...,
@@ -257,10 +277,10 @@ def _read_args(value: _JSONValue) -> tuple[Any, ...]:
     return args
 
 
-def _read_keywords(value: _JSONValue) -> tuple[tuple[str, Any], ...]:
+def _read_keywords(value: _JSONValue, depth: int = 0) -> tuple[tuple[str, Any], ...]:
     if not isinstance(value.data, dict) or len(value.data) > MAX_NAME_CHARS:
         raise value.make_error("no object; give one with keys")
-    return tuple((key, value.value_at(key).read_argument()) for key in value.data)
+    return tuple((key, value.value_at(key).read_argument(depth)) for key in value.data)
 
 
 def _read_earlier_steps(value: _JSONValue) -> tuple[int, ...]:
@@ -355,8 +375,6 @@ FIELD_READER_BY_STEP_AND_KEY: Mapping[tuple[str, str], Callable[[_JSONValue], An
     ("", "module"): _JSONValue.read_text,
     ("", "name"): _JSONValue.read_text,
     ("", "own"): lambda x: None,  # read when the name is known
-    ("", "object_args"): _read_args,
-    ("", "object_keywords"): _read_keywords,
     ("", "operands"): _read_earlier_steps,
     ("", "operator"): lambda x: x.data is True,
     ("", "rebinds"): lambda x: x.data is True,

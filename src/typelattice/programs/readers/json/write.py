@@ -11,7 +11,16 @@ from typing import Any
 
 from typelattice.core.operands.operand import Operand
 from typelattice.core.operations.operations import Operation
-from typelattice.programs.calls.steps import Argument, DTypeOf, NamedDType, Ref, Slice, Step
+from typelattice.programs.calls.steps import (
+    Argument,
+    DTypeOf,
+    LibraryObject,
+    NamedDType,
+    Pairs,
+    Ref,
+    Slice,
+    Step,
+)
 
 PROGRAM_FORMAT_VERSION = 1
 
@@ -68,7 +77,7 @@ def _optional_fields(cls: Any) -> tuple[tuple[str, object], ...]:
 
 def _field_data(name: str, field_value: Any) -> object:
     """Return the value of a field: named arguments as an object, operands as strings, others as arguments."""
-    if name in ("keywords", "object_keywords"):
+    if name == "keywords":
         return {key: encode_argument(value) for key, value in field_value}
     if isinstance(field_value, Operation):
         return {
@@ -92,6 +101,11 @@ def encode_argument(argument: Argument) -> object:
             return {"slice": _encode_list((start, stop, step))}
         case tuple():
             return _encode_list(argument)
+        case Pairs(pairs):
+            return {"pairs": _encode_list(pairs)}
+        case LibraryObject(name, args, keywords, taken):
+            parts = {"name": name, "args": args, "keywords": keywords or None, "taken": taken or None}
+            return {"object": {key: _field_data(key, x) for key, x in parts.items() if x is not None}}
         case complex():
             return {"complex": [encode_argument(argument.real), encode_argument(argument.imag)]}
         case float() if not math.isfinite(argument):

@@ -7,6 +7,7 @@ import builtins
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from math import prod
 from types import GeneratorType
@@ -15,7 +16,7 @@ from typing import Any
 from typelattice.base.errors.error_texts import quote_short
 from typelattice.core.operations.operations import find_operation
 from typelattice.core.operations.shapes import Shape
-from typelattice.programs.calls.asked_calls import AskedCall, call_or_ask
+from typelattice.programs.calls.asked_calls import AskedCall, ask_call, call_or_ask
 from typelattice.programs.calls.book_objects import BookObject, makes_object
 from typelattice.programs.calls.call_tables import (
     OPERATION_BY_FUNCTION,
@@ -46,7 +47,9 @@ from typelattice.programs.calls.steps import (
     DTypeOf,
     Excerpt,
     LibraryCall,
+    LibraryObject,
     NamedDType,
+    Pairs,
     ProgramError,
     Ref,
     UnknownFunctionError,
@@ -117,7 +120,9 @@ def read_call(reader: SourceReader, node: ast.Call, scope: Scope) -> Reading:
         ):
             function: ReadValue = BoundMethod(receiver, node.func.attr)
         elif isinstance(receiver, AskedCall):
-            function = BoundMethod(receiver.take(), node.func.attr)
+            name = node.func.attr
+            is_array = receiver.has_array_method(name)
+            function = BoundMethod(receiver.take(), name) if is_array else receiver.method(name)
         elif isinstance(receiver, IndexUpdateRef):
             args = yield read_values(reader, node.args, scope)
             return read_at_method(
@@ -204,8 +209,8 @@ def call_value(
         case ContextValue():
             return put_in_context(reader, node, function, args, keywords)
         case AskedCall():
-            read_args, read_keywords_ = read_arguments(reader, node, "", args, keywords)
-            return function.call_result(reader.excerpt_of(node), read_args, read_keywords_)
+            objects, named = read_objects(reader, node, args, keywords)
+            return function.call_result(reader.excerpt_of(node), objects, named)
         case BookObject():
             read_args, read_keywords_ = read_arguments(reader, node, "", args, keywords)
             return function.call(reader.excerpt_of(node), read_args, read_keywords_)
@@ -232,8 +237,9 @@ def call_method_of_functions(
     word = name_meaning(NameSort.TAKES_FUNCTION, f".{method.name}", owner)
     if word is None or not args:
         return MISSING
-    function, *others = args
-    return (yield call_transform(reader, node, word, [function, method.receiver, *others], keywords, scope))
+    is_of_results = word == "gradients"  # the array is what is differentiated, and no argument of a function
+    given = [method.receiver, [*args]] if is_of_results else [args[0], method.receiver, *args[1:]]
+    return (yield call_transform(reader, node, word, given, keywords, scope))
 
 
 def takes_any_value(function: ReadValue) -> bool:
@@ -545,6 +551,40 @@ def read_arguments(
     return taken, said
 
 
+def call_with_objects(
+    reader: SourceReader, node: ast.AST, name: str, args: Sequence[ReadValue],
+    keywords: Mapping[str, ReadValue],
+) -> LibraryCall:  # fmt: skip
+    """Return a call that the library is asked about, with its objects and functions among the arguments."""
+    objects, named = read_objects(reader, node, args, keywords)
+    return LibraryCall(name, tuple(objects), (*named.items(),), text=reader.excerpt_of(node).text)
+
+
+def read_objects(
+    reader: SourceReader, node: ast.AST, args: Sequence[ReadValue], keywords: Mapping[str, ReadValue]
+) -> tuple[list[Argument], dict[str, Argument]]:
+    """Return the arguments of a call that the library is asked about: also its objects and functions."""
+
+    def read(x: ReadValue) -> Argument:
+        match x:
+            case AskedCall():
+                return x.as_object()
+            case BookObject():
+                return x.as_asked().as_object()
+            case DottedName(path=path) if x.owner is not None and len(path) > 1:
+                return LibraryObject(x.text)
+            case dict():
+                return Pairs(tuple((read(key), read(value)) for key, value in x.items()))
+            case tuple() | list():
+                reader.check_items(x)
+                return tuple([read(each) for each in x])
+            case MultipleResults():
+                return read(reader.list_results(node, x))
+        return reader.as_argument(node, x)
+
+    return [read(x) for x in args], {key: read(x) for key, x in keywords.items()}
+
+
 def is_ignored_object(parameter: str, x: ReadValue) -> bool:
     """Return True for an object of a library where it decides no dtype: `stream=mx.cpu`."""
     is_object = isinstance(x, DottedName) and (len(x.path) > 1 or x.owner is not None)
@@ -608,11 +648,17 @@ def call_array_method(
     shape = reader.shape_of(method.receiver) if method.name == "tolist" else None
     if method.name == "tolist" and shape is not None and None not in shape:
         return list_numbers(reader, node, method.receiver, shape)
-    read_args, read_keywords_ = read_arguments(reader, node, method.name, [method.receiver, *args], keywords)
+    excerpt, given = reader.excerpt_of(node).of_library(owner), [method.receiver, *args]
+    make_call = partial(call_with_objects, reader, node, f".{method.name}", given, keywords)
+    try:
+        read_args, read_keywords_ = read_arguments(reader, node, method.name, given, keywords)
+    except ProgramError as error:
+        return ask_call(builder, excerpt, make_call, error)
     excerpt = reader.excerpt_of(node).of_library(builder.steps[method.receiver.step].owner)
     made = call_or_ask(
-        builder, excerpt, f".{method.name}", read_args, read_keywords_,
+        builder, excerpt,
         lambda: call_method(builder, excerpt, method.name, method.receiver, read_args[1:], read_keywords_),
+        make_call,
     )  # fmt: skip
     return remember_call(reader, node, made, excerpt, f".{method.name}", read_args, read_keywords_)
 
@@ -723,12 +769,15 @@ def call_named_function(
         return _answer(reader, excerpt.of_library(function.owner), name, asked)
     if name in NAMESPACE_FUNCTIONS:
         return DottedName((name,))
-    read_args, read_keywords_ = read_arguments(reader, node, name, args, keywords)
     excerpt = excerpt.of_library(function.owner, function.module)
+    make_call = partial(call_with_objects, reader, node, function.full_name, args, keywords)
+    try:
+        read_args, read_keywords_ = read_arguments(reader, node, name, args, keywords)
+    except ProgramError as error:
+        return ask_call(builder, excerpt, make_call, error)
     made = call_or_ask(
-        builder, excerpt, function.full_name, read_args, read_keywords_,
-        lambda: call_function(builder, excerpt, name, read_args, read_keywords_),
-    )  # fmt: skip
+        builder, excerpt, lambda: call_function(builder, excerpt, name, read_args, read_keywords_), make_call
+    )
     return remember_call(reader, node, made, excerpt, function.full_name, read_args, read_keywords_)
 
 

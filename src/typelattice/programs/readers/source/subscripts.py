@@ -111,10 +111,12 @@ def take_elements(
             raise error
         case MultipleResults() if isinstance(at, (int, Slice)):
             return take_results(reader, node, container, at)
-        case AskedCall() if isinstance(at, int):
-            return container.take(at)
+        case AskedCall() if isinstance(at, int) and container.gives_object:
+            return container.part(at)
         case BoundMethod(name="at"):
             return IndexUpdateRef(container.receiver, reader.as_argument(node, at))
+        case BoundMethod() if isinstance(at, int) and (asked := reader.ask_attribute(node, container)):
+            return asked.part(at)
         case dict():
             read = read_key(reader, node.slice, key)
             return (yield take_value_of_key(reader, node, container, read, scope))

@@ -32,12 +32,14 @@ from typelattice.programs.calls.multiple_results import MultipleResults
 from typelattice.programs.calls.program_builder import ProgramBuilder
 from typelattice.programs.calls.steps import (
     MAX_STEP_CHARS,
+    OBJECT_ITSELF,
     Argument,
     Call,
     DTypeArgument,
     DTypeOf,
     Excerpt,
     Input,
+    LibraryCall,
     NamedDType,
     ProgramError,
     Ref,
@@ -418,10 +420,12 @@ class SourceReader:
             case AskedCall() if name in ("dtype", *READABLE_ATTRIBUTES) or is_method(name):
                 return self.attribute_of_array(node, value.take(), name)
             case AskedCall():
-                return value.take(name)
+                return value.part(name)
             case BookObject():
                 inherited = self.readers.find_library_method(self, value, name)
-                return value.as_asked().take(name) if inherited is None else inherited
+                return value.as_asked().part(name) if inherited is None else inherited
+            case BoundMethod() if (asked := self.ask_attribute(node, value)) is not None:
+                return asked.part(name)
             case Ref() if self.builder.is_scalar(value) and name not in READABLE_ATTRIBUTES:
                 known = self.known(value)
                 is_method_of_array = isinstance(known, Ref) or not hasattr(known, name)
@@ -579,6 +583,18 @@ class SourceReader:
             return flag == str(True)
         return DEVICE if name == "device" else BoundMethod(array, name)
 
+    def ask_attribute(self, node: ast.AST, attribute: BoundMethod) -> AskedCall | None:
+        """Return an attribute of an array that is no method, of which the library itself is asked."""
+        asker, excerpt = find_asker(), self.excerpt_of(node)
+        owner = self.builder.steps[attribute.receiver.step].owner or self.library
+        if asker is None or owner is None or not asker.is_installed(owner):
+            return None
+        error = self.error(node, f"nothing is known of its {attribute.name}; give it as a value")
+        call = LibraryCall(OBJECT_ITSELF, (attribute.receiver,), (), (attribute.name,), text=excerpt.text)
+        asked = AskedCall(self.builder, excerpt.of_library(owner), call, error)
+        trial = asked.try_call(call)
+        return asked if trial.made or not trial.refusal else None
+
     # -- values as arguments of operations
 
     def as_argument(self, node: ast.AST, value: ReadValue) -> Argument:
@@ -598,6 +614,8 @@ class SourceReader:
                 raise self.unbound_name_error(name)
             case AskedCall():
                 return value.take()
+            case BoundMethod() if (asked := self.ask_attribute(node, value)) and not asked.gives_object:
+                return asked.take()
             case BookObject(name=name):
                 raise self.error(node, f"{name} makes an object, which is no array; call it: {name}(...)(x)")
             case MultipleResults(name=name):

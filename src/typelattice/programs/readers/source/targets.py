@@ -93,7 +93,7 @@ def unpack_value(
         case MultipleResults() if not starred and value.count in (None, count):
             return [value[i] for i in range(count)]
         case AskedCall() if not starred:
-            return [value.take(i) for i in range(count)]
+            return [value.part(i) for i in range(count)]
         case Ref() if not starred and _has_rows(reader, value, count):
             return [reader.builder.add_index(reader.excerpt_of(target), value, i) for i in range(count)]
     if not has_known_items(reader, value):

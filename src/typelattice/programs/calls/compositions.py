@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from typelattice.core.books.read_book import (
@@ -198,6 +198,11 @@ class _ResultBuilder:
                 return self.add_node(self.node)
         what, shape = read_input(fixed)
         of = [x.step for x in self.arguments.values() if isinstance(x, Ref)]
+        decisive = next((i for i, each in enumerate(self.composition.results) if not _dtype_text(each)), None)
+        if decisive is not None:  # a call that one of its results refuses gives none of them
+            with self.builder.without_shape_checks():
+                made = replace(self, number=decisive).find_value(self.composition.results[decisive])
+            of = [self.builder.ensure_ref(self.excerpt, made).step]
         return self.builder.add_opaque(self.excerpt, self.composition.row.function, what, of, shape)
 
     def find_value(self, node: ast.expr) -> Argument:

@@ -447,6 +447,7 @@ def _gradients(
     yield from ()
     inputs = args[1] if len(args) > 1 else keywords.get("inputs")
     made = _like(reader, node, inputs)
+    made = _refuse_call(reader, node, "derivative", _refusal_to_derive(reader, made), made)
     return tuple(made) if isinstance(made, (tuple, list)) else (made,)
 
 

@@ -31,6 +31,13 @@ BOOKS = sorted(path.stem for path in (Path(RECORDINGS_FOLDER) / FUNCTIONS_FOLDER
 NOT_ASKED: Mapping[str, Mapping[str, str]] = {
     "numpy": {
         "it returns nothing": "shuffle",
+        "it takes another parameter as well": """
+            beta as random_numbers, binomial as counts_of_trials, binomial as random_counts,
+            dirichlet, f as random_numbers, hypergeometric as counts_of_trials,
+            negative_binomial as random_counts, triangular as random_numbers, vonmises as random_numbers,
+            wald as random_numbers""",
+        "it takes a tuple of arrays": "ravel_multi_index as flat_positions",
+        "it takes bytes alone": "unpackbits",
     },
     "jax": {
         "it takes a random key": """
@@ -45,7 +52,7 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
             split as keeps""",
     },
     "dask": {
-        "it takes the number of a moment": "moment",
+        "it takes a tuple of arrays": "ravel_multi_index as signed_positions",
         "it needs a range": "histogram.hist, histogram[0] as keeps, histogram[1]",
         "recorders find no arguments for it": """
             histogram2d[1], histogram2d[2], overlap, svd_compressed[0], svd_compressed[2]""",
@@ -59,7 +66,7 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it takes a sparse tensor": "coalesce",
         "recorders find no arguments for it": """
             addbmm, addmv, affine_grid, diagonal_scatter, index_reduce, median.indices, median.values,
-            nanmedian.indices, nanmedian.values, select_scatter, stft as spectra""",
+            nanmedian.indices, nanmedian.values, select_scatter""",
     },
     "tensorflow": {
         "it takes a shape": "ensure_shape, scatter_nd",
@@ -71,7 +78,7 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
             segment_mean, segment_sum, unsorted_segment_prod as sums_of_segments, unsorted_segment_sqrt_n,
             unsorted_segment_sum as sums_of_segments""",
         "its row is newer than the recording": """
-            in_top_k, one_hot as categories, resize as resized_images, rfft as spectra_of_floats,
+            in_top_k, one_hot as categories, psnr, sequence_mask as masks_of_lengths, resize as resized_images, rfft as spectra_of_floats,
             slogdet.log_abs_determinant, slogdet.sign, stateless_categorical as draws, unique.idx,
             unique_with_counts.count, unique_with_counts.idx""",
         "recorders find no arguments for it": """
@@ -94,8 +101,7 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
             assign, binary_crossentropy, gather, scatter, sparse_categorical_crossentropy""",
         "it takes a shape": "shrink",
         "recorders find no arguments for it": "rearrange, scatter_reduce as keeps",
-        "it takes numbers of copies": "repeat as keeps",
-    },
+            },
     "mlx": {
         "it takes arrays of two dtypes": "put_along_axis",
         "recorders find no arguments for it": "quantize[0], quantize[1], quantize[2], slice, slice_update",
@@ -103,7 +109,7 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
     "polars": {
         "it takes a column of bools": "filter, zip_with",
         "it takes a column": "extend, sort_by, over",
-        "it is a method of a series": "implode, rechunk, rename, to_numpy",
+        "it is a method of a series": "rechunk, rename, to_numpy",
         "it takes a word": "fill_null as keeps, rank as positions",
         "it continues when": "otherwise as keeps",
         "recorders find no arguments for it": """
@@ -132,6 +138,7 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it takes an array with an inverse": """
             tensorinv, linalg.tensorinv, tensorsolve, linalg.tensorsolve""",
         "it takes a function": "apply_over_axes",
+        "it takes a tuple of arrays": "ravel_multi_index",
         "it takes coefficients": """
             polynomial.polyval, chebyshev.chebval, legendre.legval, hermite.hermval, hermite_e.hermeval,
             laguerre.lagval""",
@@ -150,12 +157,15 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
     "dask": {
         "its flags are given by position, which another row takes": "unique",
         "it takes numbers": "insert",
+        "it takes a tuple of arrays": "ravel_multi_index",
+        "it needs a range": "histogram",
         "it makes arrays of those of another library": "array_safe, from_array",
         "recorders find no arguments for it": "linalg.svd_compressed",
     },
     "torch": {
         "it takes a dtype": "rand_like, randn_like, logspace",
-        "it takes a word": "gelu, linalg.matrix_norm, linalg.norm, norm",
+        "it takes a word": "gelu",
+        "it takes positions": "embedding",
         "it takes a list": "quantile, nanquantile, linalg.multi_dot, rnn.pad_sequence",
         "it takes lists as well": "FloatTensor, DoubleTensor, LongTensor, IntTensor, BoolTensor",
         "it gives a tuple": "nonzero, nn.LSTM",
@@ -173,15 +183,21 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it takes numbers of copies": "tile",
         "recorders find no arguments for it": "svd",
         "its row is newer than the recording": """
-            bincount, embedding_lookup, gather, norm, random.stateless_categorical, read_value, searchsorted,
-            signal.irfft, unsorted_segment_prod, unsorted_segment_sum""",
+            approx_max_k, bincount, confusion_matrix, embedding_lookup, gather, image.ssim,
+            is_non_decreasing, is_strictly_increasing, linalg.lu, norm, per_image_standardization, random.stateless_categorical, rank, read_value, searchsorted,
+            signal.irfft, unsorted_segment_prod, unsorted_segment_sum, zero_fraction""",
     },
     "keras": {
         "it takes a dtype": "one_hot, saturate_cast, Variable",
         "it takes a pair of arrays": "fft, fft2, ifft2, irfft",
+        "it takes labels and predictions": """
+            binary_accuracy, categorical_accuracy, sparse_categorical_accuracy,
+            top_k_categorical_accuracy""",
+        "recorders find no arguments for it": "istft, layers.Discretization, random.categorical",
     },
     "tinygrad": {
         "it takes a dtype": "Tensor, linear",
+        "it takes a number of classes": "one_hot",
         "it takes arrays of different shapes": "batchnorm, nll_loss",
     },
     "mlx": {
@@ -191,6 +207,7 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
     },
     "polars": {
         "it takes a list": "concat, Series, cum_sum_horizontal",
+        "it is newer than the release": "rolling_rank",
         "it takes a dtype": "cast, lit",
         "it takes values to find": "replace, replace_strict",
         "it is part of when": "when, then, otherwise",

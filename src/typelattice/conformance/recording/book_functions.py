@@ -44,6 +44,8 @@ NAME_BY_FILLED = {"int64": "i", "float32": "f", "bool": "b"}
 """The names of further arrays in a call, by their dtypes."""
 NO_ARRAYS = ("axis",)
 """Parameters in expressions that are no arrays."""
+ARRAYS_OF_FIXED_RESULTS = frozenset("xy")
+"""Parameters that are arrays in rows whose result always has the same dtype."""
 CREATORS = ("rand", "randn", "zeros", "full")
 """Functions of expressions that take no array."""
 LIKE_BY_OPERAND_COUNT = {1: "cbrt", 2: "kron", 3: "addmm"}
@@ -177,7 +179,8 @@ def list_asked_results(library: str) -> Iterator[tuple[str, BookRow, int, tuple[
 def list_composed_results(library: str) -> Iterator[tuple[BookRow, int, tuple[str, ...]]]:
     """Yield the results of a book that are compositions of arrays: row, number of the result, operands.
 
-    Results of which an operation or a function of the book decides the dtype count as compositions.
+    Results of which an operation or a function of the book decides the dtype count as compositions. So does
+    a result that always has the same dtype: the library may refuse some operands.
     """
     for row in read_book(library):
         names = [parameter_names(part)[0] for part in row.parameters if part not in ("*", "...")]
@@ -188,6 +191,8 @@ def list_composed_results(library: str) -> Iterator[tuple[BookRow, int, tuple[st
                 continue
             expression = ast.parse(result.rpartition(":")[2].lstrip("~="), mode="eval").body
             used = frozenset() if isinstance(expression, ast.Attribute) else list_arrays(expression)
+            if used and used <= DTYPES.keys():
+                used = ARRAYS_OF_FIXED_RESULTS
             if found := tuple(name for name in names if name in used and name not in NO_ARRAYS):
                 yield row, number, found[: len(LIKE_BY_OPERAND_COUNT)]
 

@@ -135,9 +135,11 @@ class Witness(WitnessBase):
     def record_binary(self, a: Any, b: Any, result: Any) -> Any:
         """Record an operator of two operands."""
         try:
+            if type(result) in SCALAR_TYPES:  # first: a loop over Python numbers runs nothing else here
+                return result
             kind = self.array_kinds[type(result)]
             if kind is None:
-                if type(result) not in SCALAR_TYPES and self.attribute_readers[type(result)] is not None:
+                if self.attribute_readers[type(result)] is not None:
                     self.record_object(None, (a, b, result))
                 return result
             live = self.by_weak_reference
@@ -174,12 +176,14 @@ class Witness(WitnessBase):
     def record_unary(self, operand: Any, result: Any) -> Any:
         """Record an operator of one operand."""
         try:
+            if type(result) in SCALAR_TYPES:
+                return result
             kind = self.array_kinds[type(result)]
             if kind is not None:
                 key = self.operand_key(operand, 0), kind.cache_key(result)
                 tally = self.tallies.get(key) or self.recorder.step_of_operator(self, key, result)
                 self.link_result(tally, kind, result)
-            elif type(result) not in SCALAR_TYPES and self.attribute_readers[type(result)] is not None:
+            elif self.attribute_readers[type(result)] is not None:
                 self.record_object(None, (operand, result))
             return result
         except RecursionError as e:
@@ -192,12 +196,14 @@ class Witness(WitnessBase):
     def record_in_place(self, a: Any, b: Any, result: Any) -> Any:
         """Record an operator such as `+=`, which may write into its left operand."""
         try:
+            if type(result) in SCALAR_TYPES:
+                return result
             kind = self.array_kinds[type(result)]
             if kind is not None:
                 key = self.operand_key(a, 0), self.operand_key(b, 1), kind.cache_key(result), result is a
                 tally = self.tallies.get(key) or self.recorder.step_of_in_place(self, key, result)
                 self.link_result(tally, kind, result)
-            elif type(result) not in SCALAR_TYPES and self.attribute_readers[type(result)] is not None:
+            elif self.attribute_readers[type(result)] is not None:
                 self.record_object(None, (a, b, result))
             return result
         except RecursionError as e:
@@ -210,6 +216,8 @@ class Witness(WitnessBase):
     def record_item(self, array: Any, index: Any, result: Any) -> Any:
         """Record an index into an array, or into an object such as `np.r_`, which joins its entries."""
         try:
+            if type(result) in SCALAR_TYPES:
+                return result
             kind = self.array_kinds[type(result)]
             if kind is None:
                 return result

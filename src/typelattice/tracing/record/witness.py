@@ -163,6 +163,8 @@ class Witness(WitnessBase):
                 tally.bytes += size
                 if kind.is_linked_weakly and len(live) < LINKS_BEFORE_CLEANUP:
                     live[id(result)] = Link(result), tally.number, tally.dtype
+                elif kind.mark_of is not None and len(scalars := self.scalars) < MAX_SCALARS:
+                    scalars[id(result)] = kind.mark_of(result), tally.number
                 else:
                     self.recorder.link_array(result, kind, tally.number)
             return result
@@ -357,6 +359,8 @@ class Witness(WitnessBase):
     def record_call_0(self, function: Any, result: Any) -> Any:
         """Record a call without arguments except constants: `record_call`, but faster if seen before."""
         try:
+            if type(result) in SCALAR_TYPES and type(function) is BuiltinFunctionType:
+                return result  # such as `math.sqrt`
             kind = self.array_kinds[type(result)]
             if kind is None:
                 if self.compiler_of[type(function)] is None:
@@ -403,6 +407,8 @@ class Witness(WitnessBase):
     def record_call_1(self, function: Any, argument: Any, result: Any) -> Any:
         """Record a call of one argument, in the same way."""
         try:
+            if type(result) in SCALAR_TYPES and type(function) is BuiltinFunctionType:
+                return result  # such as `math.sqrt`
             kind = self.array_kinds[type(result)]
             if kind is None:
                 if self.compiler_of[type(function)] is None:
@@ -463,6 +469,8 @@ class Witness(WitnessBase):
     def record_call_2(self, function: Any, a: Any, b: Any, result: Any) -> Any:
         """Record a call of two arguments, in the same way."""
         try:
+            if type(result) in SCALAR_TYPES and type(function) is BuiltinFunctionType:
+                return result  # such as `math.sqrt`
             kind = self.array_kinds[type(result)]
             if kind is None:
                 if self.compiler_of[type(function)] is None:
@@ -809,19 +817,19 @@ class Witness(WitnessBase):
 
     def unlinked_operand_key(self, operand: Any, position: int) -> Any:
         """Return the part of a key for an operand that has no step in `live`."""
+        if type(operand) in SCALAR_TYPES:
+            return type(operand), operand
         kind = self.array_kinds[type(operand)]
         if kind is None:
-            if type(operand) in SCALAR_TYPES:
-                return type(operand), operand
             return (
                 self.argument_key(operand, position)
                 if type(operand) is list or type(operand) is tuple
                 else None
             )
         if kind.mark_of is not None:
-            number = self.links.step_of_scalar(operand, kind.mark_of(operand))
-            if number is not None:
-                return number
+            found = self.scalars.get(id(operand))
+            if found is not None and found[0] == kind.mark_of(operand):
+                return found[1]
         return self.recorder.step_of_input(self, operand, kind, position)
 
     def argument_keys(self, args: Iterable[Any]) -> tuple[Hashable, ...]:

@@ -42,6 +42,15 @@ def test_the_report_names_the_line_and_both_calls() -> None:
     assert "anew" not in text_of(run_with())
 
 
+def test_the_report_names_the_package_whose_line_was_not_followed() -> None:
+    follow = "not followed: the line of other that made it; follow it with --package other"
+    for change in (replace(STEP, package="other"), replace(STEP, package="other", new_dtype="float64")):
+        text = text_of(run_with(change))
+        assert follow in text
+        assert "here" not in text.partition("anew")[2].partition("every dtype")[0]
+    assert "not followed: the line" not in text_of(run_with(STEP))
+
+
 def test_a_comment_excuses_it() -> None:
     assert "anew" not in text_of(run_with(STEP, source="x = asarray(1.0)  # typelattice: meant\n"))
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -124,3 +128,53 @@ def test_a_state_that_comes_back_with_another_dtype_is_named_by_the_line_that_ch
     assert (found.argument, found.dtype, found.new_dtype) == ("state['mu']", "bfloat16", "float32")
     assert found.text == '0.9 * state["mu"] + gradient.astype(jnp.float32)'
     assert tl.trace(of_flipped_state, jnp.float32).run.weakness_changes == ()
+
+
+OTHER_PACKAGE = """
+from typing import Any, NamedTuple
+import jax.numpy as jnp
+class State(NamedTuple):
+    scale: Any
+    total: Any
+def init(p):
+    return State(jnp.asarray(1.0), jnp.zeros_like(p))
+def one():
+    return jnp.asarray(1.0)
+"""
+STATE_OF_PACKAGE = """
+import jax, jax.numpy as jnp, other_package
+step = jax.jit(lambda p, s: (p * s.scale, other_package.State(s.scale * jnp.float32(0.5), s.total)))
+p = jnp.ones(3, jnp.float32)
+state = other_package.init(p)
+for _ in range(2):
+    p, state = step(p, state)
+"""
+NUMBER_OF_PACKAGE = """
+import jax, jax.numpy as jnp, other_package
+step = jax.jit(lambda p, x: p * x)
+p, x = jnp.ones(3, jnp.float32), other_package.one()
+p = step(p, x)
+p = step(p, jnp.float32(2))
+"""
+
+
+@pytest.mark.parametrize("source", [STATE_OF_PACKAGE, NUMBER_OF_PACKAGE])
+@pytest.mark.parametrize("is_followed", [False, True])
+def test_a_package_that_made_a_weak_part_is_named_with_what_follows_it(
+    source: str, is_followed: bool, tmp_path: Path
+) -> None:
+    home = tmp_path / "installed"
+    (home / "other_package").mkdir(parents=True)
+    (home / "other_package" / "__init__.py").write_text(OTHER_PACKAGE)
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "s.py").write_text(source)
+    folders = os.pathsep.join([str(Path(tl.__file__).parents[1]), str(home)])
+    options = ["--package", "other_package"] if is_followed else []
+    done = subprocess.run(
+        [sys.executable, "-m", "typelattice", "trace", *options, "s.py"], cwd=tmp_path / "project",
+        env={**os.environ, "PYTHONPATH": folders}, capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    said = " ".join((done.stdout + done.stderr).partition("compiled anew")[2].split())
+    follow = "not followed: the line of other_package that made it; follow it with --package other_package"
+    assert (follow in said) is not is_followed
+    assert ("__init__.py:8: jnp.asarray(1.0)" in said or "__init__.py:10: jnp" in said) is is_followed

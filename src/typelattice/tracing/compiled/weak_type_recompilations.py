@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import ref
 
-from typelattice.programs.calls.steps import Excerpt, Number
+from typelattice.programs.calls.steps import Excerpt, Number, Opaque
 from typelattice.tracing.run_data.compilers import CompilerAdapter
 from typelattice.tracing.run_data.producing_steps import StepNumber
 from typelattice.tracing.run_data.run import WeaknessChange
@@ -98,16 +98,13 @@ class WeakArguments:
         last, type_, now = change
         name = library.leaf_name(function, *call_arguments, leaf_number)
         number = self.recorder.step_of(library.leaves(call_arguments)[leaf_number])
-        made = last.excerpt
-        if number is not None:
-            step = self.recorder.builder.steps[number]
-            made = Excerpt(step.text, step.location)
+        made, package = self.describe_step(number) if number is not None else (last.excerpt, "")
         old = last.types[leaf_number].partition("[")[0]
         self.changes.setdefault(
             (function, name),
             WeaknessChange(
                 function.__name__, name, old, made.location, made.text, last.excerpt.location, now.location,
-                type_.partition("[")[0],
+                type_.partition("[")[0], package,
             ),
         )  # fmt: skip
 
@@ -118,14 +115,17 @@ class WeakArguments:
     ) -> None:  # fmt: skip
         """Add a leaf of the arguments that differs in two calls, unless it was added before."""
         name = library.leaf_name(function, *call_arguments, leaf_number)
-        made = self.find_origin(weak_call.steps[leaf_number]) or weak_call.excerpt
+        number = self.find_origin(weak_call.steps[leaf_number])
+        made, package = self.describe_step(number) if number is not None else (weak_call.excerpt, "")
         places = weak_call.excerpt.location, strong_call.excerpt.location
         self.changes.setdefault(
             (function, name),
-            WeaknessChange(function.__name__, name, type_, made.location, made.text, *places),
+            WeaknessChange(
+                function.__name__, name, type_, made.location, made.text, *places, package=package
+            ),
         )
 
-    def find_origin(self, number: int | None) -> Excerpt | None:
+    def find_origin(self, number: int | None) -> int | None:
         """Find the step that made an array weak: the earliest weak one that it was computed from."""
         if number is None:
             return None
@@ -134,7 +134,13 @@ class WeakArguments:
             i for i in steps[number].inputs if not isinstance(steps[i], Number) and tallies[i].operand.weak
         ]:
             number = weak[0]
-        return Excerpt(steps[number].text, steps[number].location)
+        return number
+
+    def describe_step(self, number: int) -> tuple[Excerpt, str]:
+        """Return the excerpt of a step, and the package of its call if that was not followed."""
+        step = self.recorder.builder.steps[number]
+        own = step.package if isinstance(step, Opaque) else ""
+        return Excerpt(step.text, step.location), own or self.recorder.packages_of_inputs.get(number, "")
 
 
 def _shape_text(type_: str) -> str:

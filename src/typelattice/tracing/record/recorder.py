@@ -130,6 +130,8 @@ class Recorder:
         self.has_own_arithmetic = CachePerClass(has_own_arithmetic)
         self.gives_numbers = CachePerClass(self.wraps_numbers)
         # the class of each step's arrays, if it computes in its own way
+        self.packages_of_inputs: dict[int, str] = {}
+        """The packages of calls without arrays as arguments, whose results are inputs."""
         self.own_arithmetic_classes: dict[int, str] = {}
         self.compiler_of = CachePerClass(compiler_of_functions)
         self.is_lasting_class = CachePerClass(is_lasting_class)
@@ -390,7 +392,9 @@ class Recorder:
         """Add an opaque step, or an input if it has no operand and is no part of a value."""
         if steps or origin.get("part"):
             return self.builder.add_opaque(excerpt, name, operand, steps, None, origin)
-        return self.builder.add_input(excerpt.of_library(None), operand)
+        made = self.builder.add_input(excerpt.of_library(None), operand)
+        self.packages_of_inputs[made.step] = origin.get("package", "")
+        return made
 
     def wraps_numbers(self, cls: type) -> bool:
         """Return True if an array class computes in its own way, and has another array of its numbers."""

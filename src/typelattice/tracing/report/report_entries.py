@@ -31,7 +31,13 @@ from typelattice.tracing.report.departure_sentences import (
     memory_heading,
     memory_sections,
 )
-from typelattice.tracing.report.formatting import count_text, location_text, package_path, size_text
+from typelattice.tracing.report.formatting import (
+    count_text,
+    describe_how_to_follow,
+    location_text,
+    package_path,
+    size_text,
+)
 from typelattice.tracing.report.scope_sentences import (
     describe_rule_scope,
     describe_scope,
@@ -357,13 +363,21 @@ def _describe_weakness(change: WeaknessChange) -> str:
         first, later = location_text(change.weak_call), location_text(change.strong_call)
         where = f"at {first}" if first == later else f"at {first}, and {later}"
         what = f"`{change.argument}` of {change.function} goes in as {change.dtype} and comes back as"
-        return f"{what} {change.new_dtype} ({where}); cast it here, or begin with {change.new_dtype}"
+        advice = f"; cast it here, or begin with {change.new_dtype}"
+        return f"{what} {change.new_dtype} ({where}){_describe_unfollowed_origin(change) or advice}"
     calls = (
         f"in one call at {location_text(change.weak_call)}, and a strong one in another"
         if change.weak_call == change.strong_call
         else f"at {location_text(change.weak_call)}, and a strong one at {location_text(change.strong_call)}"
     )
-    return f"`{change.argument}` of {change.function} is a weak {change.dtype} {calls}; give it a dtype here"
+    advice = _describe_unfollowed_origin(change) or "; give it a dtype here"
+    return f"`{change.argument}` of {change.function} is a weak {change.dtype} {calls}{advice}"
+
+
+def _describe_unfollowed_origin(change: WeaknessChange) -> str:
+    """Say that the line is in a package that was not followed, or nothing."""
+    follow = describe_how_to_follow(change.package)
+    return f"; not followed: the line of {change.package} that made it{follow}" if follow else ""
 
 
 def _make_causes_chapter(findings: Findings, scope: CheckScope) -> Chapter:

@@ -161,6 +161,8 @@ class WeaknessChange:
     Or it is a part of a state, and the function gives it back with another dtype, `new_dtype`. Then
     `location` and `text` belong to the step that gave it that dtype. The two calls are the one before and the
     one after.
+
+    `package` is the package of a call that made it, if its lines were not followed.
     """
 
     function: str
@@ -171,6 +173,7 @@ class WeaknessChange:
     weak_call: SourceLocation | None
     strong_call: SourceLocation | None
     new_dtype: str = ""
+    package: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

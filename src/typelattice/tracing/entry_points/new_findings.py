@@ -156,6 +156,11 @@ def _keep(
             for each in findings.weakness_changes
             if any(keeps_location(at) for at in (each.location, each.weak_call) if at is not None)
         ),
+        announced_calls=tuple(
+            each
+            for each in findings.announced_calls
+            if any(keeps_location(at) for at in (each.location, each.computing_location) if at is not None)
+        ),
         wrong_announcements=tuple(
             each
             for each in findings.wrong_announcements
@@ -197,7 +202,7 @@ def _count(findings: Findings) -> int:
     divergences = sum(map(len, findings.divergences.values()))
     shown = (
         findings.causes, findings.cast_backs, findings.weakness_changes, findings.value_losses or (),
-        findings.wrong_announcements,
+        findings.wrong_announcements, findings.announced_calls,
     )  # fmt: skip
     departures = findings.departures.departures if findings.departures is not None else ()
     return divergences + len(departures) + sum(map(len, shown))

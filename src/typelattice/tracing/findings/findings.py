@@ -16,7 +16,7 @@ from typelattice.tracing.findings.intended_widenings import sort_causes
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import WideningCause, find_causes
 from typelattice.tracing.models.departures import Departures, find_departures
-from typelattice.tracing.run_data.run import LocatedLoss, Run, WeaknessChange
+from typelattice.tracing.run_data.run import AnnouncedCall, LocatedLoss, Run, WeaknessChange
 from typelattice.tracing.run_data.source_text import split_lines
 
 EXCUSE_PATTERN = re.compile(r"#.*\btypelattice:\s*meant\b")
@@ -47,6 +47,8 @@ class Findings:
     omissions: tuple[str, ...] = ()
     departures: Departures | None = None
     wrong_announcements: tuple[WrongAnnouncement, ...] = ()
+    announced_calls: tuple[AnnouncedCall, ...] = ()
+    """The calls that announced another dtype than the same calls computed."""
 
     @property
     def scope(self) -> CheckScope:
@@ -88,6 +90,11 @@ def collect_findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
         run.value_losses,
         wrong_announcements=tuple(
             each for each in find_wrong_announcements(run) if not excuses(each.step, *each.sources)
+        ),
+        announced_calls=tuple(
+            each
+            for each in run.announced_calls
+            if not excuses.has_excuse(each.location, each.computing_location)
         ),
     )
     departures = _find_departures(run, excuses)

@@ -18,6 +18,10 @@ A file may define these:
 - `ROUNDS_SCALARS`: True if the library casts a Python number to the dtype of the array beside it.
 - `PLAIN_ARRAY_CLASSES`: the full names of the classes that follow the library's rules, if the library also
   has subclasses with arithmetic of their own.
+- `ANNOUNCING_FUNCTIONS`: the functions that announce the dtypes of their first argument, a function.
+- `ANNOUNCING_METHODS`: the methods that announce what a call of the object, or one of `COMPUTING_METHODS`,
+  computes. `read_schema` reads the dtypes of what both give, by name.
+- `is_stand_in`: whether an array has a dtype and no values. `read_outputs` lists those that a model states.
 - `COMPUTING_FUNCTIONS`: the functions and methods that compute an array, if its library computes later.
 - `RELEASE_COMPARISON`: the module in this folder that compares what two releases compute.
 - `IN_RANGE_TEXTS`: the module in this folder that writes numbers which a dtype does not hold as an older
@@ -127,6 +131,33 @@ def has_scalars(library: str) -> bool:
 def computing_functions(library: str) -> tuple[str, ...]:
     """Return the functions and methods that compute an array of a library that computes later, or nothing."""
     return tuple(getattr(_import_library_file(library), "COMPUTING_FUNCTIONS", ()))
+
+
+@dataclass(frozen=True, slots=True)
+class AnnouncementTraits:
+    """What a library has to announce dtypes by: functions and methods, and objects without values."""
+
+    is_stand_in: Callable[[Any], bool] = lambda x: False
+    announcing_functions: tuple[str, ...] = ()
+    announcing_methods: tuple[str, ...] = ()
+    computing_methods: tuple[str, ...] = ()
+    read_schema: Callable[[Any], Mapping[str, str] | None] = lambda x: None
+    read_outputs: Callable[[Any], Sequence[Any]] = lambda x: ()
+
+
+ANNOUNCEMENT_TRAITS = AnnouncementTraits()
+"""The traits of a library that announces nothing."""
+
+
+@cache
+def announcement_traits(module: str) -> AnnouncementTraits:
+    """Return the traits of the library of a module, as far as its file defines them."""
+    file = _import_library_file(library_of(module) or module)
+    lists = ("announcing_functions", "announcing_methods", "computing_methods")
+    readers = ("is_stand_in", "read_schema", "read_outputs")
+    names = {name: name.upper() for name in lists} | {name: name for name in readers}
+    found = {name: getattr(file, own) for name, own in names.items() if hasattr(file, own)}
+    return AnnouncementTraits(**found)
 
 
 def plain_array_classes(module: str) -> tuple[str, ...]:

@@ -11,6 +11,12 @@ from typelattice.tracing.library_traits.array_values import find_numpy_dtype, re
 
 ROUNDS_SCALARS = True
 DTYPE_MODULE = "jax.numpy"
+ANNOUNCING_FUNCTIONS = ("eval_shape",)
+
+
+def is_stand_in(x: Any) -> bool:
+    """Return True for a shape and a dtype without values."""
+    return type(x) is getattr(sys.modules.get("jax"), "ShapeDtypeStruct", None)
 
 
 def system(dtypes: Set[str]) -> str | None:

@@ -60,6 +60,11 @@ def converted_arrays(module: Any) -> Iterator[tuple[str, Any]]:
         yield from cls.named_buffers(module)
 
 
+def is_stand_in(x: Any) -> bool:
+    """Return True for a tensor on the meta device."""
+    return getattr(x, "is_meta", False) is True
+
+
 FILE_SUFFIXES = (".pt", ".pth")
 """The usual suffixes of files that `torch.save` writes."""
 

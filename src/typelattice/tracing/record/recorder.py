@@ -36,6 +36,7 @@ from typelattice.tracing.models.logged_losses import (
     join_losses,
     read_installed_text,
 )
+from typelattice.tracing.record.announced_calls import AnnouncedCalls
 from typelattice.tracing.record.array_reader import ArrayReader
 from typelattice.tracing.record.child_process_count import ChildProcessCounter
 from typelattice.tracing.record.held_arrays import list_held_arrays
@@ -139,6 +140,7 @@ class Recorder:
         # Objects of these classes are neither arrays nor several results.
         self.arrayless_classes: set[type] = set()
         self.compiled_calls = CompiledCallReader(self)
+        self.announced_calls = AnnouncedCalls(self)
         self.weak_arguments = WeakArguments(self)
         self.links = ArrayLinks()
         hide_links()
@@ -173,6 +175,7 @@ class Recorder:
                 cache.close()
         self.arrayless_classes.clear()
         self.objects.close()
+        self.announced_calls.close()
 
     def observed_operand(self, step: int) -> Operand | None:
         """Return the operand of a step that was seen, or None for a step that is being added."""
@@ -226,6 +229,8 @@ class Recorder:
         loop = compiler_of_loop(function)
         if loop is not None:
             self.weak_arguments.record_call(witness, loop, function, arguments_and_result)
+        if self.announced_calls.announces_for_first_argument(function):
+            self.announced_calls.note_call(witness, function, arguments_and_result)
         compiler = compiler_by_module(function) if number is None else None
         if compiler is not None and self.compiled_calls.add_call(
             witness, compiler, function, arguments_and_result
@@ -350,6 +355,7 @@ class Recorder:
         known: StepTally | None = witness.tallies.get(key)
         if known is not None:  # another thread has seen it meanwhile
             return known
+        self.announced_calls.note_array(result, kind.library)
         mode = array_class_with_rules(type(result).__name__, kind.library)
         excerpt = replace(self.excerpt_of(witness, kind.library), module=mode)
         before = len(self.builder.steps)
@@ -708,6 +714,7 @@ class Recorder:
             value_scope=self._scope_of_values(),
             script=self.script,
             model=self.model,
+            announced_calls=tuple(self.announced_calls.wrong.values()),
         )
 
     def _list_losses(self) -> tuple[LocatedLoss, ...] | None:

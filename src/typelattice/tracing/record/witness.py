@@ -543,6 +543,8 @@ class Witness(WitnessBase):
         try:
             result = arguments_and_result[-1]
             kind = self.array_kinds[type(result)]
+            if self.recorder.announced_calls.is_active:
+                self.recorder.announced_calls.note_call(self, function, arguments_and_result)
             if function is not self.function:
                 compiler = self.compiler_of[type(function)]
                 if compiler is not None and self.recorder.compiled_calls.add_call(
@@ -685,11 +687,16 @@ class Witness(WitnessBase):
         if not holds_results(type(arguments_and_result[-1])):
             if type(function) is MethodType:
                 self.note_other_result(function, arguments_and_result[-1])  # before its arrays are read
+                announced = self.recorder.announced_calls
+                if announced.compares_methods[type(function.__self__)]:
+                    announced.note_call(self, function, arguments_and_result)
             self.record_object(function, arguments_and_result)
             return
         results = self.list_results(arguments_and_result[-1])
         if not results:
             return
+        if self.recorder.announced_calls.is_active:
+            self.recorder.announced_calls.note_call(self, function, arguments_and_result)
         kinds, live = self.array_kinds, self.by_weak_reference
         new = []
         for i, result in enumerate(results):

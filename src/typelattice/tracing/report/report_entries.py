@@ -49,6 +49,7 @@ from typelattice.tracing.report.sentences import (
     cast_back_heading,
     cause_message,
     cause_sections,
+    describe_announced_call,
     describe_announcement,
     describe_cast_back,
     describe_island,
@@ -176,8 +177,11 @@ def make_report(findings: Findings, everything: bool = False) -> TraceReport:
     """Build the report of findings. If `everything` is True, the summary names all that was not followed."""
     run = findings.predicted_run.run
     empty = not run.operations and not run.opaque and not (run.model and run.model.log.operation_count)
-    chapters = () if empty else tuple(_make_chapters(findings, everything))
-    return TraceReport(tuple(summarise_run(findings, everything)), chapters, empty)
+    if not empty:
+        chapters = tuple(_make_chapters(findings, everything))
+    else:  # a program of lazy frames alone has announced dtypes, and no operation of arrays
+        chapters = (_make_announcements_chapter(findings),) if findings.announced_calls else ()
+    return TraceReport(tuple(summarise_run(findings, everything)), chapters, not chapters)
 
 
 def summarise_run(findings: Findings, everything: bool = False) -> Iterator[str]:
@@ -244,7 +248,7 @@ def _make_chapters(findings: Findings, everything: bool) -> Iterator[Chapter]:
             for each in findings.cast_backs
         )
         yield Chapter("cast-back", cast_back_heading(len(entries)), entries, brief=True)
-    if findings.wrong_announcements:
+    if findings.wrong_announcements or findings.announced_calls:
         yield _make_announcements_chapter(findings)
     if findings.weakness_changes:
         yield _make_weakness_chapter(findings.weakness_changes)
@@ -340,6 +344,14 @@ def _make_announcements_chapter(findings: Findings) -> Chapter:
             ),
         )
         for each in findings.wrong_announcements
+    )  # fmt: skip
+    entries += tuple(
+        ReportEntry(
+            "TL008", -1, each.location, each.text, describe_announced_call(each),
+            other_places=((each.computing_location, f"computes {each.computed}"),)
+            if each.computing_location is not None else (),
+        )
+        for each in findings.announced_calls
     )  # fmt: skip
     heading = f"{count_text(len(entries), 'array')} computed with another dtype than announced"
     return Chapter("announcements", heading, entries, brief=True)

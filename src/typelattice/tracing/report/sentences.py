@@ -29,6 +29,7 @@ from typelattice.tracing.report.formatting import (
     size_text,
 )
 from typelattice.tracing.run_data.float_widths import dtype_at_width_of
+from typelattice.tracing.run_data.run import AnnouncedCall
 from typelattice.tracing.source.dtype_decisions import find_dtype_decisions
 from typelattice.tracing.steps.called_name import name_in_source
 
@@ -182,6 +183,13 @@ def describe_announcement(wrong: WrongAnnouncement, steps: Sequence[Step]) -> st
     if not all(isinstance(each, Opaque) for each in sources):
         return f"{what}; {named}, or a step after it, announces another dtype than it computes"
     return f"{what}; no rule is known of {named}: correct the dtype that it announces, as by dtype= or meta="
+
+
+def describe_announced_call(call: AnnouncedCall) -> str:
+    """Describe a call that announced another dtype than the same call computed."""
+    part = f" in {call.path}" if call.path else ""
+    what = f"announced {call.announced}{part}, computed {call.computed}"
+    return f"{what} by `{call.computing_text}` at {location_text(call.computing_location)}"
 
 
 def describe_mismatch(predicted_run: PredictedRun, step_number: int, reasons: Mapping[int, str]) -> str:

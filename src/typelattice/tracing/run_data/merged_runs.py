@@ -66,6 +66,7 @@ def merge_runs(runs: Sequence[Run]) -> Run:
         tuple(held_arrays),
         first.script,
         first.model,
+        tuple(dict.fromkeys(call for run in runs for call in run.announced_calls)),
     )
 
 

@@ -176,6 +176,19 @@ class WeaknessChange:
     package: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class AnnouncedCall:
+    """A call that announced another dtype than the same call computed, in the part `path` of its result."""
+
+    location: SourceLocation | None
+    text: str
+    path: str
+    announced: str
+    computed: str
+    computing_location: SourceLocation | None
+    computing_text: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """A recorded run of real code: its program, and the observation of each step.
@@ -211,6 +224,8 @@ class Run:
     held_arrays: tuple[HeldArray, ...] = ()
     script: str | None = None
     model: ModelRun | None = field(default=None, repr=False)
+    announced_calls: tuple[AnnouncedCall, ...] = ()
+    """The calls that announced another dtype than the same calls computed."""
 
     def __repr__(self) -> str:
         under = " and ".join(dict.fromkeys(self.systems.values()))

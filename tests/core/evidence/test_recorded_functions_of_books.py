@@ -52,6 +52,7 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
             split as keeps""",
     },
     "dask": {
+        "it takes the number of a moment": "moment",
         "it takes a tuple of arrays": "ravel_multi_index as signed_positions",
         "it needs a range": "histogram.hist, histogram[0] as keeps, histogram[1]",
         "recorders find no arguments for it": """
@@ -115,7 +116,7 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it takes a column of bools": "filter, zip_with",
         "it takes a column": "extend, sort_by, over",
         "it is a method of a series": "rechunk, rename, to_numpy",
-        "it takes a word": "fill_null as keeps, rank as positions",
+        "it takes a word": "fill_null as keeps, interpolate as elements_by_place, rank as positions",
         "it continues when": "otherwise as keeps",
         "recorders find no arguments for it": """
             clip_min, concat_list, get, index_of, item, new_from_index, repeat_by, replace_strict as
@@ -196,7 +197,7 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
             signal.irfft, unsorted_segment_prod, unsorted_segment_sum, zero_fraction""",
     },
     "keras": {
-        "it takes numbers": "arange",
+        "it takes numbers": "arange, logspace",
         "it takes a dtype": "one_hot, saturate_cast, Variable",
         "it takes a pair of arrays": "fft, fft2, ifft2, irfft",
         "it takes labels and predictions": """

@@ -52,6 +52,7 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
             split as keeps""",
     },
     "dask": {
+        "it takes the number of a moment": "moment",
         "it takes a tuple of arrays": "ravel_multi_index as signed_positions",
         "it needs a range": "histogram.hist, histogram[0] as keeps, histogram[1]",
         "recorders find no arguments for it": """
@@ -64,6 +65,10 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it takes lengths": "CTCLoss, ctc_loss",
         "it takes classes": "one_hot",
         "it takes a sparse tensor": "coalesce",
+        "recorders do not find it": """
+            constant_, dirac_, eye_, kaiming_normal_, kaiming_uniform_, ones_, orthogonal_, sparse_,
+            trunc_normal_, xavier_normal_, xavier_uniform_, zeros_""",
+        "it takes a bound": "randint_like as random_integers",
         "recorders find no arguments for it": """
             addbmm, addmv, affine_grid, diagonal_scatter, index_reduce, median.indices, median.values,
             nanmedian.indices, nanmedian.values, select_scatter""",
@@ -78,7 +83,8 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
             segment_mean, segment_sum, unsorted_segment_prod as sums_of_segments, unsorted_segment_sqrt_n,
             unsorted_segment_sum as sums_of_segments""",
         "its row is newer than the recording": """
-            in_top_k, one_hot as categories, psnr, sequence_mask as masks_of_lengths, resize as resized_images, rfft as spectra_of_floats,
+            in_top_k, one_hot as categories, psnr,
+            resize as resized_images, rfft as spectra_of_floats, sequence_mask as masks_of_lengths,
             slogdet.log_abs_determinant, slogdet.sign, stateless_categorical as draws, unique.idx,
             unique_with_counts.count, unique_with_counts.idx""",
         "recorders find no arguments for it": """
@@ -110,7 +116,7 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "it takes a column of bools": "filter, zip_with",
         "it takes a column": "extend, sort_by, over",
         "it is a method of a series": "rechunk, rename, to_numpy",
-        "it takes a word": "fill_null as keeps, rank as positions",
+        "it takes a word": "fill_null as keeps, interpolate as elements_by_place, rank as positions",
         "it continues when": "otherwise as keeps",
         "recorders find no arguments for it": """
             clip_min, concat_list, get, index_of, item, new_from_index, repeat_by, replace_strict as
@@ -144,6 +150,7 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
             laguerre.lagval""",
     },
     "jax": {
+        "it takes numbers": "arange, geomspace, logspace",
         "its flags are given by position, which another row takes": "unique",
         "it takes a dtype": """
             dot, einsum, lax.argmax, lax.argmin, lax.dot_general, linspace, matmul, nn.one_hot""",
@@ -163,6 +170,7 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "recorders find no arguments for it": "linalg.svd_compressed",
     },
     "torch": {
+        "it takes numbers": "arange, eye, linspace, randint_like",
         "it takes a dtype": "rand_like, randn_like, logspace",
         "it takes a word": "gelu",
         "it takes positions": "embedding",
@@ -184,10 +192,12 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "recorders find no arguments for it": "svd",
         "its row is newer than the recording": """
             approx_max_k, bincount, confusion_matrix, embedding_lookup, gather, image.ssim,
-            is_non_decreasing, is_strictly_increasing, linalg.lu, norm, per_image_standardization, random.stateless_categorical, rank, read_value, searchsorted,
+            is_non_decreasing, is_strictly_increasing, linalg.lu, norm, per_image_standardization,
+            random.stateless_categorical, rank, read_value, searchsorted,
             signal.irfft, unsorted_segment_prod, unsorted_segment_sum, zero_fraction""",
     },
     "keras": {
+        "it takes numbers": "arange, logspace",
         "it takes a dtype": "one_hot, saturate_cast, Variable",
         "it takes a pair of arrays": "fft, fft2, ifft2, irfft",
         "it takes labels and predictions": """
@@ -196,11 +206,13 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
         "recorders find no arguments for it": "istft, layers.Discretization, random.categorical",
     },
     "tinygrad": {
+        "it takes numbers": "arange, linspace",
         "it takes a dtype": "Tensor, linear",
         "it takes a number of classes": "one_hot",
         "it takes arrays of different shapes": "batchnorm, nll_loss",
     },
     "mlx": {
+        "it takes numbers": "arange",
         "it takes a dtype": "full, view",
         "it takes the weights of each row": "layer_norm, rms_norm",
         "recorders find no arguments for it": "nn.Bilinear",

@@ -83,7 +83,7 @@ class AskedCall:
 
     @property
     def gives_object(self) -> bool:
-        """Whether the library gives no array, but an object, or several results."""
+        """True if the library gives no array, but an object, or several results."""
         return bool(self.try_call(self.call).made)
 
     @property

@@ -199,7 +199,12 @@ def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
     """Add the steps of a function that makes an array, is an operation, or has the dtypes of operations."""
     builder, excerpt, name, library = call.builder, call.excerpt, call.name, call.library
     if name in CREATION_HANDLERS:
-        return CREATION_HANDLERS[name](replace(call, args=(), keywords=bind_creator(call)))
+        bound = bind_creator(call)
+        made_by = bound.pop(STANDS_FOR_KEYWORD, None)
+        made = CREATION_HANDLERS[name](replace(call, args=(), keywords=bound))
+        if made_by is not None and isinstance(made, Ref):
+            builder.mark_made_by(made, (STANDS_FOR_KEYWORD, str(made_by)))
+        return made
     equivalents = find_equivalents(name, library) if call.args else ()
     if equivalents and (builder.find_observed_operand or name in OPERATION_BY_FUNCTION):
         return _call_equivalents(call, equivalents)

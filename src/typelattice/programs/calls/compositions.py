@@ -21,6 +21,7 @@ from typelattice.core.books.read_book import (
     stated_rule,
 )
 from typelattice.core.dtypes.dtypes import DTYPES
+from typelattice.core.engine.operation_rules import GROUP_BY_CLASS, class_of
 from typelattice.core.operands.operand import KIND_BY_PYTHON_TYPE, scalar_operand
 from typelattice.core.operations.operations import OPERATIONS, Operation
 from typelattice.core.operations.shapes import Shape
@@ -37,10 +38,20 @@ from typelattice.programs.calls.multiple_results import (
 )
 from typelattice.programs.calls.program_builder import ProgramBuilder
 from typelattice.programs.calls.program_inputs import read_input
-from typelattice.programs.calls.steps import Argument, DTypeOf, Excerpt, NamedDType, Ref, yield_leaves
+from typelattice.programs.calls.steps import (
+    Argument,
+    Created,
+    DTypeOf,
+    Excerpt,
+    NamedDType,
+    Ref,
+    yield_leaves,
+)
 
 SHAPE_BY_WORD: Mapping[str, Shape] = {"zero_d": (), "flat": (None,)}  # shapes that a row may state
 CONVERSIONS = ("literal", "leaves", *SHAPE_BY_WORD, *PYTHON_TYPE_BY_NAME)  # words that convert one value
+RANDOM_FUNCTIONS = ("rand", "randn")  # functions of expressions that make random arrays
+MOVING_GROUP = "moving"  # the group of operations that change no element
 CallAdder = Callable[[FunctionCall], "Argument | MultipleResults"]
 
 
@@ -253,8 +264,14 @@ class _ResultBuilder:
     def add_call_of_class(self, rule: Operation, operands: Sequence[Argument]) -> Ref:
         """Add the call of a function by its dtype rule, a class of functions in the file of its library.
 
-        Other systems have no such class. There the call counts as the operation that the class is like.
+        Other systems have no such class. There the call counts as the operation that the class is like. A
+        class of a function that makes arrays adds no step: it says which dtypes may be requested.
         """
+        if self.is_check_of_made_array(rule, operands):
+            made = operands[0]
+            assert isinstance(made, Ref)
+            self.builder.mark_made_by(made, (STANDS_FOR_KEYWORD, rule.name))
+            return made
         made = self.builder.add_call(
             self.excerpt, OPERATIONS[rule.like], operands, has_known_shape=self.keeps_shape
         )
@@ -264,6 +281,15 @@ class _ResultBuilder:
         shape = self.builder.shape_of(made) if self.keeps_shape else None
         self.builder.mark_same_dtype_as(made, (STANDS_FOR_KEYWORD, name), shape)
         return made
+
+    def is_check_of_made_array(self, rule: Operation, operands: Sequence[Argument]) -> bool:
+        """Return True if a class is that of the array that the function makes, which has its own values."""
+        if len(operands) != 1 or not isinstance(operands[0], Ref):
+            return False
+        step = self.builder.steps[operands[0].step]
+        own = *RANDOM_FUNCTIONS, self.composition.row.last_name
+        is_made = isinstance(step, Created) and step.name in own
+        return is_made and GROUP_BY_CLASS[class_of(rule)] == MOVING_GROUP
 
     def convert_value(self, word: str, value: Argument) -> Argument:
         """Return a value as a Python bool or number, an array of one axis or none, or a flat list."""

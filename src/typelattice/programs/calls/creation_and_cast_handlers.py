@@ -48,6 +48,10 @@ def add_bitcast(builder: ProgramBuilder, excerpt: Excerpt, array: Ref, requested
     if d is None:
         raise excerpt.error("the dtype that the bits are taken for is not known; name one, e.g. int32")
     own, shape = builder.dtype_of(array), builder.shape_of(array)
+    length, own_bits = shape[-1] if shape else None, own.storage_bits if own else None
+    if length is not None and own_bits and d.storage_bits and length * own_bits % d.storage_bits:
+        why = f"the bits of {length} elements of {own} are no whole number of elements of {d}"
+        return builder.add_refused(excerpt, "view", why, [array.step])
     alike = shape == () or (own is not None and own.storage_bits == d.storage_bits)
     return builder.add_opaque(excerpt, "view", str(d), (array.step,), shape if alike else None)
 

@@ -166,6 +166,12 @@ class ProgramBuilder:
             keywords = (*(each for each in step.keywords if each[0] != mark[0]), mark)
             self.steps[ref.step] = replace(step, keywords=keywords, shape=shape)
 
+    def mark_made_by(self, ref: Ref, mark: tuple[str, str]) -> None:
+        """Mark a new array as made by a function of a class, which says the dtypes that it may have."""
+        step = self.steps[ref.step]
+        if isinstance(step, Created):
+            self.steps[ref.step] = replace(step, keywords=(*step.keywords, mark))
+
     def find_keyword(self, ref: Ref, name: str) -> Argument:
         """Return a named argument of a step, or None if the step lacks it."""
         step = self.steps[ref.step]

@@ -452,7 +452,12 @@ class _Evaluator:
         new = NewArray(
             step.name, described_operand, tuple(map(self.system.operand, numbers)), requested, tier
         )
-        return self.outcome_of_new_array(new)
+        made = self.outcome_of_new_array(new)
+        function = _function_stood_for(step)
+        if made.operand is None or not _has_function(self.system, function, [made.operand]):
+            return made
+        p = self.system.explain(made.operand, op=function)  # the function may make no arrays of the dtype
+        return made if p.dtype is not None else Outcome(None, p, p.reason)
 
     def outcome_of_new_array(self, new: NewArray) -> Outcome:
         p = create_array(self.system, new, self.system.origin.rule_of_answer)
@@ -548,7 +553,7 @@ class _EvaluatorWithoutMode(_Evaluator):
         return Outcome(None, reason=f"{self.system.name} has no rules for {step.module}")
 
 
-def _function_stood_for(step: Call) -> str:
+def _function_stood_for(step: Call | Created) -> str:
     """Return the function of the source that a call has the dtype of, or an empty text if it is itself."""
     return next((str(value) for key, value in step.keywords if key == STANDS_FOR_KEYWORD), "")
 

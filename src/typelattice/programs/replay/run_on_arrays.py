@@ -95,7 +95,9 @@ class _StepRunner:
                 x = self.values[source]
                 return PYTHON_TYPE_BY_NAME[operand(x).kind.python_name](x)
             case Created(name=name, args=args, keywords=keywords, dtype=dtype):
-                named = {key: self.read_argument(value) for key, value in keywords}
+                named = {
+                    key: self.read_argument(value) for key, value in keywords if key != STANDS_FOR_KEYWORD
+                }
                 if dtype is not None:
                     named["dtype"] = self.read_dtype(dtype)
                 return self.find_function(step, name)(*map(self.read_argument, args), **named)

@@ -111,11 +111,11 @@ def take_elements(
             raise error
         case MultipleResults() if isinstance(at, (int, Slice)):
             return take_results(reader, node, container, at)
-        case AskedCall() if isinstance(at, int) and container.gives_object:
-            return container.part(at)
         case BoundMethod(name="at"):
             return IndexUpdateRef(container.receiver, reader.as_argument(node, at))
-        case BoundMethod() if isinstance(at, int) and (asked := reader.ask_attribute(node, container)):
+        case AskedCall() | BoundMethod() if isinstance(at, int) and (
+            asked := _find_asked_object(reader, node, container)
+        ):
             return asked.part(at)
         case dict():
             read = read_key(reader, node.slice, key)
@@ -136,6 +136,15 @@ def take_elements(
     return reader.builder.add_index(
         reader.excerpt_of(node), array, reader.as_argument(node, at), find_lists_form(key)
     )
+
+
+def _find_asked_object(
+    reader: SourceReader, node: ast.AST, container: AskedCall | BoundMethod
+) -> AskedCall | None:
+    """Return the object of a library that an index takes a part of, or None for an array."""
+    if isinstance(container, BoundMethod):
+        return reader.ask_attribute(node, container)
+    return container if container.gives_object else None
 
 
 def take_chosen(

@@ -417,15 +417,8 @@ class SourceReader:
                 )
             case MultipleResults() if name in value.fields:
                 return value[value.fields.index(name)]
-            case AskedCall() if name in ("dtype", *READABLE_ATTRIBUTES) or is_method(name):
-                return self.attribute_of_array(node, value.take(), name)
-            case AskedCall():
-                return value.part(name)
-            case BookObject():
-                inherited = self.readers.find_library_method(self, value, name)
-                return value.as_asked().part(name) if inherited is None else inherited
-            case BoundMethod() if (asked := self.ask_attribute(node, value)) is not None:
-                return asked.part(name)
+            case AskedCall() | BookObject() | BoundMethod():
+                return self.attribute_of_asked(node, value, name)
             case Ref() if self.builder.is_scalar(value) and name not in READABLE_ATTRIBUTES:
                 known = self.known(value)
                 is_method_of_array = isinstance(known, Ref) or not hasattr(known, name)
@@ -582,6 +575,21 @@ class SourceReader:
         if flag is not None:
             return flag == str(True)
         return DEVICE if name == "device" else BoundMethod(array, name)
+
+    def attribute_of_asked(
+        self, node: ast.AST, value: AskedCall | BookObject | BoundMethod, name: str
+    ) -> ReadValue:
+        """Return an attribute of what a library is asked about: a result, an object, a part of an array."""
+        if isinstance(value, BookObject):
+            inherited = self.readers.find_library_method(self, value, name)
+            return value.as_asked().part(name) if inherited is None else inherited
+        if isinstance(value, BoundMethod):
+            asked = self.ask_attribute(node, value)
+            if asked is None:
+                raise self.error(node, f"nothing is known of its {name}; give it as a value")
+            return asked.part(name)
+        is_of_array = name in ("dtype", *READABLE_ATTRIBUTES) or is_method(name)
+        return self.attribute_of_array(node, value.take(), name) if is_of_array else value.part(name)
 
     def ask_attribute(self, node: ast.AST, attribute: BoundMethod) -> AskedCall | None:
         """Return an attribute of an array that is no method, of which the library itself is asked."""

@@ -229,7 +229,7 @@ class Recorder:
         loop = compiler_of_loop(function)
         if loop is not None:
             self.weak_arguments.record_call(witness, loop, function, arguments_and_result)
-        if self.announced_calls.announces_for_first_argument(function):
+        if number is None and self.announced_calls.announces_for_first_argument(function):
             self.announced_calls.note_call(witness, function, arguments_and_result)
         compiler = compiler_by_module(function) if number is None else None
         if compiler is not None and self.compiled_calls.add_call(

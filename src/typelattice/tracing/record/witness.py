@@ -695,8 +695,9 @@ class Witness(WitnessBase):
         results = self.list_results(arguments_and_result[-1])
         if not results:
             return
-        if self.recorder.announced_calls.is_active:
-            self.recorder.announced_calls.note_call(self, function, arguments_and_result)
+        announced = self.recorder.announced_calls
+        if announced.is_active or announced.announces_for_first_argument(function):
+            announced.note_call(self, function, arguments_and_result)
         kinds, live = self.array_kinds, self.by_weak_reference
         new = []
         for i, result in enumerate(results):

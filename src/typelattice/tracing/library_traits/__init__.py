@@ -135,7 +135,7 @@ def computing_functions(library: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class AnnouncementTraits:
-    """What a library has to announce dtypes by: functions and methods, and objects without values."""
+    """The functions, methods and objects without values by which a library announces dtypes."""
 
     is_stand_in: Callable[[Any], bool] = lambda x: False
     announcing_functions: tuple[str, ...] = ()

@@ -139,8 +139,7 @@ class Witness(WitnessBase):
                 return result
             kind = self.array_kinds[type(result)]
             if kind is None:
-                if self.attribute_readers[type(result)] is not None:
-                    self.record_object(None, (a, b, result))
+                self.record_operator_of_objects(a, b, result)
                 return result
             live = self.by_weak_reference
             found = live.get(id(a))
@@ -185,8 +184,8 @@ class Witness(WitnessBase):
                 key = self.operand_key(operand, 0), kind.cache_key(result)
                 tally = self.tallies.get(key) or self.recorder.step_of_operator(self, key, result)
                 self.link_result(tally, kind, result)
-            elif self.attribute_readers[type(result)] is not None:
-                self.record_object(None, (operand, result))
+            else:
+                self.record_operator_of_objects(operand, result)
             return result
         except RecursionError as e:
             if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
@@ -205,8 +204,8 @@ class Witness(WitnessBase):
                 key = self.operand_key(a, 0), self.operand_key(b, 1), kind.cache_key(result), result is a
                 tally = self.tallies.get(key) or self.recorder.step_of_in_place(self, key, result)
                 self.link_result(tally, kind, result)
-            elif self.attribute_readers[type(result)] is not None:
-                self.record_object(None, (a, b, result))
+            else:
+                self.record_operator_of_objects(a, b, result)
             return result
         except RecursionError as e:
             if not e.args or e.args[0][:14] not in DEPTH_MESSAGES:
@@ -732,6 +731,11 @@ class Witness(WitnessBase):
                 self, key, function, (*arguments_and_result[:-1], whole), i, result
             )
             self.link_result(tally, kind, result)
+
+    def record_operator_of_objects(self, *operands_and_result: Any) -> None:
+        """Record the arrays in the result of an operator, if objects of its class hold any."""
+        if self.attribute_readers[type(operands_and_result[-1])] is not None:
+            self.record_object(None, operands_and_result)
 
     def record_object(self, function: Any, arguments_and_result: tuple[Any, ...]) -> None:
         """Record the arrays in an object, unless many objects of its class were read here."""

@@ -53,7 +53,7 @@ NOT_ASKED: Mapping[str, Mapping[str, str]] = {
     },
     "dask": {
         "it takes the number of a moment": "moment",
-        "it takes a tuple of arrays": "ravel_multi_index as signed_positions",
+        "it takes conditions": "piecewise",
         "it needs a range": "histogram.hist, histogram[0] as keeps, histogram[1]",
         "recorders find no arguments for it": """
             histogram2d[1], histogram2d[2], overlap, svd_compressed[0], svd_compressed[2]""",
@@ -164,6 +164,7 @@ COMPOSITIONS_NOT_ASKED: Mapping[str, Mapping[str, str]] = {
     "dask": {
         "its flags are given by position, which another row takes": "unique",
         "it takes numbers": "insert",
+        "of complex numbers it announces no dtype, and no error": "fix",
         "it takes a tuple of arrays": "ravel_multi_index",
         "it needs a range": "histogram",
         "it makes arrays of those of another library": "array_safe, from_array",

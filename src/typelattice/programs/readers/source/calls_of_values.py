@@ -774,7 +774,9 @@ def call_named_function(
     try:
         read_args, read_keywords_ = read_arguments(reader, node, name, args, keywords)
     except ProgramError as error:
-        return ask_call(builder, excerpt, make_call, error)
+        if not is_composition(name, function.owner):
+            return ask_call(builder, excerpt, make_call, error)
+        read_args, read_keywords_ = read_objects(reader, node, args, keywords)  # its row names each argument
     made = call_or_ask(
         builder, excerpt, lambda: call_function(builder, excerpt, name, read_args, read_keywords_), make_call
     )

@@ -25,7 +25,7 @@ MAX_REMEMBERED_CALLS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """The dtypes that a call has announced, by the path in its result. `owner` returns the object it was of."""
+    """The dtypes that a call has announced, by the path in its result. `owner` returns what it was of."""
 
     owner: Callable[[], Any]
     excerpt: Excerpt

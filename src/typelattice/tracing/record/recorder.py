@@ -689,7 +689,9 @@ class Recorder:
         steps = tuple(self.builder.steps)
         seen = tuple(Observation(tally.operand, *tally.totals) for tally in self.tallies)
         results = (len(steps) - 1,) if steps else ()
+        announced = tuple(self.announced_calls.wrong.values())
         named = {step.location.file for step in steps if step.location}
+        named |= {at.file for each in announced for at in (each.location, each.computing_location) if at}
         if self.model is not None:
             named |= self.model.log.list_files()
         libraries = {*self.array_reader.libraries, *(step.owner for step in steps if step.owner)}
@@ -714,7 +716,7 @@ class Recorder:
             value_scope=self._scope_of_values(),
             script=self.script,
             model=self.model,
-            announced_calls=tuple(self.announced_calls.wrong.values()),
+            announced_calls=announced,
         )
 
     def _list_losses(self) -> tuple[LocatedLoss, ...] | None:

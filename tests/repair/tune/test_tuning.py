@@ -278,6 +278,32 @@ def test_a_function_is_tuned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         tl.tune(lambda x: x, x, tolerance=1e-2)
 
 
+FIGURE = """import numpy as np
+class Figure:
+    __slots__ = ("draw",)
+def drawn(x):
+    y = np.ones(3) * x
+    figure = Figure()
+    figure.draw = lambda: y
+    return figure
+def filled(x):
+    x *= np.full(3, 0.1)
+    return 0
+"""
+
+
+def test_an_object_without_arrays_is_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The arguments of the function have numbers, so it would seem to have no error in any dtype."""
+    (tmp_path / "figure_of_tune.py").write_text(FIGURE, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import figure_of_tune  # type: ignore[import-not-found]
+
+    x = np.array([0.1, 0.2, 0.3])
+    with pytest.raises(TuneError, match="returns Figure, of which no number can be read; return its arrays"):
+        tl.tune(figure_of_tune.drawn, x, tolerance=1e-2)
+    assert tl.tune(figure_of_tune.filled, x, tolerance=1e-2).points
+
+
 def run_command(*words: str, folder: Path) -> subprocess.Popen[str]:
     """Start the command line."""
     source = str(Path(tl.__file__).parents[1])

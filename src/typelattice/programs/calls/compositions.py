@@ -270,7 +270,7 @@ class _ResultBuilder:
         if self.is_check_of_made_array(rule, operands):
             made = operands[0]
             assert isinstance(made, Ref)
-            self.builder.mark_made_by(made, (STANDS_FOR_KEYWORD, rule.name))
+            self.builder.mark_made_by(made, (STANDS_FOR_KEYWORD, name_part(self.name, rule.name)))
             return made
         made = self.builder.add_call(
             self.excerpt, OPERATIONS[rule.like], operands, has_known_shape=self.keeps_shape

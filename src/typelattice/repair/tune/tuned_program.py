@@ -270,6 +270,10 @@ def check_noise(program: TunedProgram) -> None:
 
 def check_results(own: Results, names: tuple[str, ...], options: TuneOptions) -> None:
     """Raise TuneError if a run gives no number that can be compared."""
+    unread = own.values.get(RESULT_NAME)
+    if RESULT_NAME in names and unread is not None and not unread.step:
+        what = f"the function returns {unread.dtype}, of which no number can be read"
+        raise TuneError(f"{what}; return its arrays, or give --metric")
     if any(value.numbers for value in choose_results(own, names).values()):
         return
     if options.metric:

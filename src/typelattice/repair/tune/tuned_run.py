@@ -23,6 +23,8 @@ from typelattice.repair.copies.program_to_run import TunedInput, load_function, 
 
 METRIC_NAME = "the metric"
 RESULT_NAME = "result"
+PLAIN_RESULTS = (int, str, bytes, list, tuple, dict, set, type(None))
+"""Results of a function that hide no array: a status, a name, or a container, whose items are read."""
 PYTHON_SEEDED_FUNCTIONS = ("random.seed", "random.Random")
 
 
@@ -58,7 +60,9 @@ def main(program_file: str, result_file: str) -> None:
     else:
         kept = names if tuned.kept_names is None else {n: names[n] for n in tuned.kept_names if n in names}
         saved = list_saved_values(todo.copy_folder, files)
-        values = {**list_bound_values(kept), **saved, **mark_unread_files(todo.copy_folder, files, saved)}
+        bound = list_bound_values(kept)
+        unread = {**mark_unread_result(kept, bound), **mark_unread_files(todo.copy_folder, files, saved)}
+        values = {**bound, **saved, **unread}
     Path(result_file).write_bytes(pickle.dumps(MeasuredRun(seconds, peak, values)))
 
 
@@ -71,6 +75,14 @@ def mark_unread_files(
         for path, state in list_file_states(root).items() if old_states.get(path) != state
     )  # fmt: skip
     return {n: KeptValue("", (), 0) for n in names if not any(key.startswith(n) for key in saved)}
+
+
+def mark_unread_result(names: Mapping[str, Any], bound: Mapping[str, KeptValue]) -> dict[str, KeptValue]:
+    """Return a value without numbers if a function returns an object that holds no array: a figure."""
+    result = names.get(RESULT_NAME)
+    if isinstance(result, PLAIN_RESULTS) or any(key.startswith(RESULT_NAME) for key in bound):
+        return {}
+    return {RESULT_NAME: KeptValue(type(result).__name__, (), 0)}
 
 
 def compute_metric(name: str, function: object, names: Mapping[str, Any]) -> object:

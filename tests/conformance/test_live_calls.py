@@ -9,13 +9,17 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from time import sleep
+from types import SimpleNamespace
 
 import pytest
 
 import typelattice as tl
 from typelattice.conformance.recording import live_libraries
+from typelattice.conformance.recording.live_calls import UnclearError, take_part
 from typelattice.conformance.recording.live_libraries import LiveLibraries, LiveProcess
 from typelattice.programs.calls.library_questions import FORBID_VARIABLE, AskedOperand, LibraryQuestion
+from typelattice.programs.calls.steps import Input, LibraryCall, LibraryObject, Pairs, Ref
+from typelattice.programs.program.program import Program
 from typelattice.show.cli.main import main
 
 
@@ -47,10 +51,33 @@ def outcome(text: str, system: str = "numpy", **bound: str) -> str:
         ("x.byteswap()", "int16", "int16 asked of numpy"),
         ("np.iterable(x)", "int8", "Python bool asked of numpy"),
         ("np.real_if_close(x[0] + x)", "float32[?,3]", "float32 asked of numpy"),
+        ("np.poly1d([1.0, 2.0])(x)", "float32[3]", "float64 asked of numpy"),
+        ("np.poly1d([1.0, 2.0]).deriv()(x)", "float32[3]", "float64 asked of numpy"),
+        ("np.real_if_close(np.ma.masked_array(x, [True, False]).filled())", "int8[2]", "int8 asked of numpy"),
     ],
 )
 def test_an_unknown_call_has_the_librarys_answer(text: str, given: str, expected: str) -> None:
     assert outcome(text, x=given).startswith(expected)
+
+
+def test_a_call_of_an_object_is_written_and_read_back() -> None:
+    """Objects, functions and dictionaries stand among the arguments."""
+    made = LibraryObject("np.poly1d", ((1.0, 2.0),), (("variable", "z"),), ("deriv",))
+    args = (LibraryObject("()", (made,)), Ref(0), LibraryObject("np.sum"), Pairs(((0, Ref(0)),)))
+    steps = (Input("float32", text="x"), LibraryCall("()", args, (), text="f(x)"))
+    whole = Program(steps, (1,), "source")
+    assert "np.poly1d((1.0, 2.0), variable='z').deriv()(x, np.sum, {0: x})" in str(whole)
+    assert Program.from_json(whole.to_json()).steps == steps
+
+
+def test_no_private_attribute_and_no_module_is_taken() -> None:
+    holder = SimpleNamespace(os=os, _own=1)
+    assert take_part((1, 2), 1) == 2
+    for part in ("os", "_own"):
+        with pytest.raises(UnclearError):
+            take_part(holder, part)
+    with pytest.raises(UnclearError, match="of a module"):
+        take_part(os, "getpid")
 
 
 def test_the_answer_says_which_version_was_asked() -> None:

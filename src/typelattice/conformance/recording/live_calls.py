@@ -74,11 +74,11 @@ class UnclearError(Exception):
 
 
 class NoArrayError(UnclearError):
-    """A call whose result is no array. `made` is its class, and `count` how many results it holds."""
+    """A call whose result is no array, but an object of the class `made`, or several results."""
 
-    def __init__(self, message: str, made: str, count: int | None = None) -> None:
+    def __init__(self, message: str, made: str) -> None:
         super().__init__(message)
-        self.made, self.count = made, count
+        self.made = made
 
 
 class LiveCalls:
@@ -115,8 +115,9 @@ class LiveCalls:
             if method.startswith("_") or not callable(getattr(type(array), method, None)):
                 raise UnclearError(f"arrays of {self.library_name} have no method {method}")
             return lambda x, *args, **keywords: getattr(x, method)(*args, **keywords)
-        if callable(found := self.find_member(name)):
-            return found  # type: ignore[no-any-return]
+        function: Callable[..., Any] | None = self.find_member(name)
+        if callable(function):
+            return function
         raise UnclearError(f"{self.source} has no function {name}")
 
     def find_member(self, name: str) -> Any:
@@ -183,7 +184,7 @@ class LiveCalls:
                     if found != NOT_ASKED_ANSWER:
                         why = why or f"{self.source} refuses it: {found[1:]}: {message}"
         except NoArrayError as e:
-            return CallTrial(str(e), None, e.made, e.count)
+            return CallTrial(str(e), None, e.made)
         except UnclearError as e:
             return CallTrial(str(e))
         return CallTrial(why or f"{self.source} cannot be asked about it")
@@ -254,7 +255,7 @@ class LiveCalls:
             result = self.compute(question, _Operands(self, shapes, dtypes))
             if isinstance(result, (tuple, list)):
                 why = f"{question.function} gives {len(result)} results; take one, such as [0]"
-                raise NoArrayError(why, type(result).__name__, len(result))
+                raise NoArrayError(why, type(result).__name__)
             answer = "a dtype" if self.is_dtype(result) else self.read_result(result)
         except NoSuchOperandError as error:
             return NOT_ASKED_ANSWER, str(error) or f"{self.source} has no such operand", None
@@ -271,7 +272,7 @@ class LiveCalls:
         """Return what a call gives, or a part of it. Raises UnclearError, and what the library raises."""
         if call.args is None:
             made: Any = self.find_member(call.name)
-            if made is None or isinstance(made, types.ModuleType):
+            if made is None:
                 raise UnclearError(f"{self.source} has no {call.name}")
         else:
             args = [_as_python(operands.convert(x)) for x in call.args]
@@ -283,14 +284,14 @@ class LiveCalls:
             else:
                 made = self.find_function(call.name)(*args, **keywords)
         for part in call.taken:
-            made = made[part] if isinstance(part, int) else take_attribute(made, part)
+            made = take_part(made, part)
         return made
 
     def read_result(self, result: object) -> str:
         """Return the answer of an array or a number, or the class of another object."""
         try:
             return self.library.read(result)
-        except Exception:
+        except Exception:  # a library's own object may raise anything
             # a lazy array refuses its dtype only when it is read; another object has no dtype to read
             if isinstance(result, type(self.make_operand(self.control_dtypes[0], ONE_AXIS))):
                 raise
@@ -336,13 +337,16 @@ class _Operands:
         return argument
 
 
-def take_attribute(made: Any, name: str) -> Any:
-    """Return an attribute of an object. Raises UnclearError for one that a program is not to use."""
-    if name.startswith("_"):
-        raise UnclearError(f"{name} is private")
-    found = getattr(made, name)
-    if isinstance(found, types.ModuleType):
-        raise UnclearError(f"{name} is a module")
+def take_part(made: Any, part: int | str) -> Any:
+    """Return an item or an attribute of an object.
+
+    Raises UnclearError for a private attribute, and for a module: its functions are not the library's own.
+    """
+    if isinstance(part, str) and part.startswith("_"):
+        raise UnclearError(f"{part} is private")
+    found = made[part] if isinstance(part, int) else getattr(made, part)
+    if isinstance(made, types.ModuleType) or isinstance(found, types.ModuleType):
+        raise UnclearError(f"{part} is of a module, or is one; give the value that is computed")
     return found
 
 
@@ -409,7 +413,7 @@ def _alternating_values(shape: Shape) -> Any:
 
 def _list_operands(question: LibraryQuestion) -> Iterator[AskedOperand]:
     """Yield the operands in the order in which a call reads them."""
-    leaves: Iterator[Any] = yield_leaves((*question.args, *(x for _, x in question.keywords)))  # type: ignore[arg-type]
+    leaves: Iterator[Any] = yield_leaves((*question.args, *(x for _, x in question.keywords)))
     return (x for x in leaves if isinstance(x, AskedOperand))
 
 

@@ -86,11 +86,6 @@ class AskedCall:
         """True if the library gives no array, but an object, or several results."""
         return bool(self.try_call(self.call).made)
 
-    @property
-    def result_count(self) -> int | None:
-        """The number of several results, or None for an array or an object."""
-        return self.try_call(self.call).count
-
     def check_accepted(self, call: LibraryCall) -> Shape | None:
         """Return the shape of a call's result if it is known.
 
@@ -120,9 +115,9 @@ class AskedCall:
 
     def as_object(self) -> LibraryObject:
         """Return the object that this call makes, as an argument of another call."""
-        called = self.call if self.cast_to is None else self.choose_accepted(
-            _with_dtype(self.call, self.cast_to), self.call
-        )
+        called = self.call
+        if self.cast_to is not None:
+            called = self.choose_accepted(_with_dtype(called, self.cast_to), called)
         return LibraryObject(called.name, called.args, called.keywords, called.taken)
 
     def call_result(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from typelattice.base.objects.library_asker import LIBRARY_ASKER
 from typelattice.core.operations.shapes import Shape
@@ -46,8 +46,8 @@ class LibraryQuestion:
     """
 
     name: str
-    args: tuple[object, ...]
-    keywords: tuple[tuple[str, object], ...]
+    args: tuple[Any, ...]
+    keywords: tuple[tuple[str, Any], ...]
     taken: tuple[int | str, ...]
 
     @property
@@ -76,13 +76,12 @@ class CallTrial:
 
     `refusal` says why the library refuses it whatever the dtypes are, or why its result is no array; it is
     empty otherwise. `shape` is the shape of the result if those of all operands are known. `made` is the
-    class of a result that is no array, and `count` the number of several results.
+    class of a result that is no array.
     """
 
     refusal: str
     shape: Shape | None = None
     made: str = ""
-    count: int | None = None
 
 
 class LibraryAsker(Protocol):

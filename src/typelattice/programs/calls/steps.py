@@ -135,7 +135,7 @@ class Slice:
 class Pairs:
     """A dictionary, which only a library itself can read: `{0: 10, 1: 20}`."""
 
-    pairs: tuple[Argument, ...]
+    pairs: tuple[tuple[Argument, Argument], ...]
 
     def map(self, convert: Callable[[Any], Any]) -> Pairs:
         """Return the dictionary with other arguments in place of its own."""
@@ -143,7 +143,7 @@ class Pairs:
 
     @property
     def parts(self) -> tuple[Argument, ...]:
-        """The arguments in it: keys and values in turn, as pairs."""
+        """The arguments in it: a pair of each key and its value."""
         return self.pairs
 
 

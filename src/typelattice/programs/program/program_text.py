@@ -178,8 +178,8 @@ def _write_argument(argument: Argument, names: Sequence[str]) -> str:
         case bool() | int() | float() | complex():
             return write_number(argument)
         case Pairs(pairs):
-            written = (tuple(_write_argument(x, names) for x in pair) for pair in pairs)  # type: ignore[union-attr]
-            return f"{{{', '.join(f'{key}: {value}' for key, value in written)}}}"
+            written = (f"{_write_argument(key, names)}: {_write_argument(x, names)}" for key, x in pairs)
+            return f"{{{', '.join(written)}}}"
         case LibraryObject():
             return _write_library_call(argument, names)
     return "..." if argument is ... else repr(argument)

@@ -91,7 +91,7 @@ class LiveCalls:
         self.modules = libraries()[self.library_name].modules
         self.source = versions_text(dict([*library.versions.items()][:1]))
         self.has_only_columns = getattr(library, "has_only_columns", False)  # of one length that it chooses
-        self.alternates = False  # operands of zeros and ones in turn, in place of the usual values
+        self.make_values: Callable[[str, Shape], Any] = _regular_values
         self.control_dtypes = [*filter(None, map(self.find_control_dtype, CONTROL_KINDS))]
 
     def find_control_dtype(self, kind: Kind) -> str | None:
@@ -148,7 +148,7 @@ class LiveCalls:
 
     def make_operand(self, text: str, shape: Shape | None) -> Any:
         """Return an operand of a shape. Raises NoSuchOperandError if the library has none."""
-        is_usual = shape is None or (shape == ONE_AXIS and not self.alternates)
+        is_usual = shape is None or (shape == ONE_AXIS and self.make_values is _regular_values)
         is_array = text.partition(":")[0] in self.library.dtypes()
         if is_usual or shape is None or self.has_only_columns or not is_array:
             return self.library.make(text)
@@ -158,8 +158,7 @@ class LiveCalls:
         if make is None or ":" in text:
             raise NoSuchOperandError(f"{self.source} has no {text} of the shape {shape}")
         dtypes: Mapping[str, Any] = self.library.native_dtypes  # type: ignore[attr-defined]
-        values = _alternating_values(shape) if self.alternates else _regular_values(text, shape)
-        return make(shape, dtypes[text], values)
+        return make(shape, dtypes[text], self.make_values(text, shape))
 
     def answer(self, question: LibraryQuestion) -> LibraryAnswer:
         """Return what a call gives. It has no answer if the dtypes do not decide why it fails."""
@@ -174,15 +173,15 @@ class LiveCalls:
         why = ""
         try:
             operands = [*_list_operands(question)]
-            for dtypes in self.list_controls(operands):
-                for shapes in tried_shapes(operands):
-                    found, message, shape = self.call(question, shapes, dtypes)
-                    if message is None:
-                        if self.has_only_columns or [x.shape for x in operands] != [*shapes]:
-                            return CallTrial("")
-                        return CallTrial("", self.find_certain_shape(question, dtypes, shape))
-                    if found != NOT_ASKED_ANSWER:
-                        why = why or f"{self.source} refuses it: {found[1:]}: {message}"
+            choices = product((_regular_values, _ones), self.list_controls(operands))
+            for (make_values, dtypes), shapes in product(choices, tried_shapes(operands)):
+                found, message, shape = self.call_with_values(make_values, question, shapes, dtypes)
+                if message is None:
+                    if self.has_only_columns or [x.shape for x in operands] != [*shapes]:
+                        return CallTrial("")
+                    return CallTrial("", self.find_certain_shape(question, dtypes, shape))
+                if found != NOT_ASKED_ANSWER:
+                    why = why or f"{self.source} refuses it: {found[1:]}: {message}"
         except NoArrayError as e:
             return CallTrial(str(e), None, e.made)
         except UnclearError as e:
@@ -194,13 +193,10 @@ class LiveCalls:
     ) -> Shape | None:
         """Return the shape with None for each length that is another for other values, as in `unique(x)`."""
         shapes = [x.shape for x in _list_operands(question)]
-        self.alternates = True
         try:
-            other = self.call(question, shapes, dtypes)[2]
+            other = self.call_with_values(_alternating_values, question, shapes, dtypes)[2]
         except UnclearError:
             return None
-        finally:
-            self.alternates = False
         if shape is None or other is None or len(shape) != len(other):
             return None
         return tuple(n if n == m else None for n, m in zip(shape, other, strict=True))
@@ -229,6 +225,10 @@ class LiveCalls:
         if answers:
             ((found, axes),) = answers.items()
             return found, "", axes
+        for shapes in failures:  # the values may be the reason: a probability is no 2
+            found, message, shape = self.call_with_values(_ones, question, shapes, {})
+            if message is None:
+                return found, "", shape != ()
         for dtypes in self.list_controls(operands):
             for shapes in failures:
                 if self.call(question, shapes, dtypes)[1] is None:
@@ -237,6 +237,17 @@ class LiveCalls:
         if found == NOT_ASKED_ANSWER:
             raise UnclearError(f"{question.function} cannot be asked: {message}")
         raise UnclearError(f"{question.function} fails for other dtypes, too: {found[1:]}: {message}")
+
+    def call_with_values(
+        self, make_values: Callable[[str, Shape], Any], question: LibraryQuestion,
+        shapes: Sequence[Shape | None], dtypes: Mapping[int, str],
+    ) -> tuple[str, str | None, tuple[int, ...] | None]:  # fmt: skip
+        """Make a call, as `call` does, with other values in the arrays of known shape than the usual ones."""
+        self.make_values = make_values
+        try:
+            return self.call(question, shapes, dtypes)
+        finally:
+            self.make_values = _regular_values
 
     def list_controls(self, operands: Sequence[AskedOperand]) -> Iterator[Mapping[int, str]]:
         """Yield other dtypes for the arrays of a call, by their numbers among the operands."""
@@ -401,7 +412,11 @@ def _regular_values(dtype: str, shape: Shape) -> Any:
     return matrix
 
 
-def _alternating_values(shape: Shape) -> Any:
+def _ones(dtype: str, shape: Shape) -> Any:
+    return 1
+
+
+def _alternating_values(dtype: str, shape: Shape) -> Any:
     """Return nested lists of zeros and ones in turn."""
     numbers = cycle((0, 1))
 

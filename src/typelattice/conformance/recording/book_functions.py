@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from typelattice.base.objects.frozen_classes import replace as replace_fields
 from typelattice.conformance.recording.library import NotAskedError, ParsedOperandString
 from typelattice.conformance.recording.questions import COMMON_DTYPE_PATTERN
-from typelattice.core.books.read_book import BookRow, read_book, spoken_name, stated_rule
+from typelattice.core.books.read_book import PARAMETER_MARKS, BookRow, read_book, spoken_name, stated_rule
 from typelattice.core.dtypes.dtypes import DTYPES, Kind
 from typelattice.core.operations.operations import OPERATIONS, Operation
 from typelattice.core.registry.libraries import libraries, recordings
@@ -326,8 +326,8 @@ def parameter_names(part: str) -> tuple[str, ...]:
     >>> parameter_names("axis|dim=-1"), parameter_names("src!"), parameter_names("q:0:1")
     (('axis', 'dim'), ('src',), ('q',))
     """
-    names = part.partition("=")[0].partition(":")[0].rstrip("?![]")
-    return tuple(name.rstrip("?![]") for name in names.split("|"))
+    names = part.partition("=")[0].partition(":")[0].rstrip(PARAMETER_MARKS)
+    return tuple(name.rstrip(PARAMETER_MARKS) for name in names.split("|"))
 
 
 def _name_choices(choices: Mapping[str, Sequence[object]]) -> Iterator[Mapping[str, object]]:

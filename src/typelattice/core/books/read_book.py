@@ -29,6 +29,7 @@ PARAMETERS_PATTERN = r"[^\s()]*(?:\(\)[^\s()]*)*"  # with defaults such as size=
 FUNCTION_PATTERN = re.compile(
     rf"([A-Za-z_][\w.]*)\(({PARAMETERS_PATTERN})\)(?:\(({PARAMETERS_PATTERN})\))?"
 )
+PARAMETER_MARKS = "?![]+"  # characters after the names of a parameter
 OBJECT_MARK = "()"  # follows the name of a function if a row describes the calls of its objects
 RULE_PATTERN = re.compile(r"(?:(\w+):)?[~=]?(?:(?:zero_d|flat)\()?(\w+)\((\w+(?:,\w+)*)\)\)?")
 

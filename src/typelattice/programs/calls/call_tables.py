@@ -178,6 +178,9 @@ class Signature:
     ) -> dict[str, Argument] | None:
         """Return the arguments of a call by parameter name, or None if an argument has no parameter."""
         placed = self.positional_parameters
+        before = len(placed) - 1
+        if len(args) > len(placed) and placed and placed[before].is_variadic:
+            args = (*args[:before], (*args[before:],))
         if len(args) > len(placed) and not self.ignores_other_arguments:
             return None
         found = {p.name: value for p, value in zip(placed, args, strict=False)}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from typelattice.core.books.read_book import (
+    PARAMETER_MARKS,
     SHARED_BOOK,
     BookRow,
     book_names,
@@ -419,11 +420,12 @@ def _parse_parameter(row: BookRow, part: str, by_name: bool) -> ParameterRow:
     """Read a parameter such as `axis|dim=-1`, `src!` or `q[]`. Raises BookError."""
     names, has_default, default = part.partition("=")
     names, *values = names.split(":")
-    plain, is_array = tuple(names.rstrip("?![]").split("|")), names.endswith("!")
+    plain, is_array = tuple(names.rstrip(PARAMETER_MARKS).split("|")), names.endswith("!")
     if not all(name.isidentifier() for name in plain):
         raise row.error(1, f"{part!r} is no parameter; write a name such as x, axis|dim or size=()")
     optional = default if has_default else "None" if names.endswith("?") else None
     return ParameterRow(
         plain, "operand", is_keyword_only=by_name, must_be_array=is_array,
-        must_be_array_or_list=names.endswith("[]"), default=optional, allowed_values=tuple(values),
+        must_be_array_or_list=names.endswith("[]"), is_variadic=names.endswith("+"), default=optional,
+        allowed_values=tuple(values),
     )  # fmt: skip
